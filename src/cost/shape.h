@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of the operators that kernels run and plans are made of, and their work.
+#pragma once
+#include <cstdint>
+
+#include "cost/work.h"
+#include "model/format.h"
+
+namespace kvplan {
+
+// y[m, n] = x[m, k] · W[n, k]ᵀ; weights in `weights`, activations in 16 bits.
+struct GemmShape {
+  std::int64_t m = 1, n = 1, k = 1;
+  const Format* weights = nullptr;
+};
+// One query token per sequence against `context` stored tokens. q: [batch][heads][k_width].
+struct DecodeAttentionShape {
+  std::int64_t batch = 1, heads = 1, kv_heads = 1, k_width = 128, v_width = 128, context = 1;
+  const Format* key = nullptr;
+  const Format* value = nullptr;
+};
+// MLA decode in absorbed form: one row of latent + rope per token, shared by all heads; values are the latent.
+struct LatentDecodeShape {
+  std::int64_t batch = 1, heads = 1, latent = 512, rope = 64, context = 1;
+  const Format* latent_format = nullptr;
+  const Format* rope_format = nullptr;
+};
+// `queries` new tokens per sequence after `past` stored ones; query i sees past + i + 1 keys.
+struct PrefillAttentionShape {
+  std::int64_t batch = 1, heads = 1, kv_heads = 1, k_width = 128, v_width = 128, queries = 1, past = 0;
+  const Format* cache = nullptr;
+};
+
+Work work_of(const GemmShape&);
+Work work_of(const DecodeAttentionShape&);
+Work work_of(const LatentDecodeShape&);
+Work work_of(const PrefillAttentionShape&);
+
+}  // namespace kvplan
