@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a machine can run, one cold timed sample at a time. The harness owns order, repetition, stopping and statistics.
+// What a machine can run, one cold timed sample at a time. The harness owns order, repetition,
+// stopping and statistics.
 #pragma once
 #include <memory>
 #include <string>
@@ -19,12 +20,14 @@ struct StreamShape {
 };
 struct LaunchShape {};  // an empty kernel, or an empty parallel region
 
-using Problem = std::variant<StreamShape, GemmShape, DecodeAttentionShape, LatentDecodeShape, PrefillAttentionShape, LaunchShape>;
+using Problem = std::variant<StreamShape, GemmShape, DecodeAttentionShape, LatentDecodeShape,
+                             PrefillAttentionShape, LaunchShape>;
 
 struct Run {
   virtual ~Run() = default;
   virtual Work work() const = 0;
-  // Largest error against the double-precision reference, relative to the tolerance of the format: <= 1 is correct.
+  // Largest error against the double-precision reference, relative to the tolerance of the format:
+  // <= 1 is correct.
   virtual double error() = 0;
   // One cold launch. Throws Error when the device fails.
   virtual Seconds sample() = 0;

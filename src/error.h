@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one error type: where it is, what is wrong, what to do. Thrown where found, printed once, in main.
+// The one error type: where it is, what is wrong, what to do. Thrown where found, printed once, in
+// main.
 #pragma once
 #include <cstdint>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantities are types: bytes cannot be added to tokens, and a sum that does not fit is an error, never a wrap.
-// Capacity is printed in GiB (2^30), rates in GB/s (10^9).
+// Quantities are types: bytes cannot be added to tokens, and a sum that does not fit is an error,
+// never a wrap. Capacity is printed in GiB (2^30), rates in GB/s (10^9).
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -36,7 +36,9 @@ inline std::int64_t mul_div(std::int64_t a, std::int64_t b, std::int64_t d) {
 // Smallest integer >= a / b; a >= 0, b > 0.
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
 // Smallest multiple of b that is >= a; a >= 0, b > 0.
-inline std::int64_t round_up(std::int64_t a, std::int64_t b) { return checked_mul(ceil_div(a, b), b); }
+inline std::int64_t round_up(std::int64_t a, std::int64_t b) {
+  return checked_mul(ceil_div(a, b), b);
+}
 
 // An exact integer quantity. `U` is an empty tag that makes it a type of its own.
 template <class U>

@@ -11,7 +11,9 @@ using namespace kvplan;
 
 namespace {
 template <class A, class B>
-concept addable = requires(A a, B b) { a + b; };
+concept addable = requires(A a, B b) {
+  a + b;
+};
 }  // namespace
 
 TEST_CASE("bytes and tokens cannot be added") {

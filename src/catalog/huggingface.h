@@ -8,8 +8,9 @@
 
 namespace kvplan {
 
-// `quantization` is hf_quant_config.json beside the config, or null. Formats of the checkpoint are set on the weights.
-// Throws Error naming the key: unsupported model_type or key that bears on memory, contradictory or absurd values.
+// `quantization` is hf_quant_config.json beside the config, or null. Formats of the checkpoint are
+// set on the weights. Throws Error naming the key: unsupported model_type or key that bears on
+// memory, contradictory or absurd values.
 ModelSpec read_huggingface(const Node& config, const Node* quantization = nullptr);
 
 }  // namespace kvplan

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text → one small tree, whatever the syntax. Depth and size are bounded, duplicate keys and YAML aliases are refused,
-// so that a hostile file costs an error message and nothing else.
+// Text → one small tree, whatever the syntax. Depth and size are bounded, duplicate keys and YAML
+// aliases are refused, so that a hostile file costs an error message and nothing else.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,9 +13,9 @@ namespace kvplan {
 
 struct Node {
   enum Kind { null, scalar, list, map } kind = null;
-  std::string text;     // of a scalar
-  bool quoted = false;  // a string even where it looks like a number
-  int line = 0;         // 1-based
+  std::string text;                                   // of a scalar
+  bool quoted = false;                                // a string even where it looks like a number
+  int line = 0;                                       // 1-based
   std::vector<Node> items;                            // of a list
   std::vector<std::pair<std::string, Node>> members;  // of a map, in file order
 
@@ -27,7 +27,8 @@ struct Node {
   std::optional<std::string> string() const;
 };
 
-// JSON with the bare tokens NaN, Infinity and -Infinity taken as null (published configurations contain them).
+// JSON with the bare tokens NaN, Infinity and -Infinity taken as null (published configurations
+// contain them).
 Node parse_json(std::string_view text);
 Node parse_yaml(std::string_view text);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast one decode step can be at best. A ceiling counts distinct bytes, the fastest arithmetic, perfect overlap.
+// How fast one decode step can be at best. A ceiling counts distinct bytes, the fastest arithmetic,
+// perfect overlap.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -23,7 +24,8 @@ struct Step {
   std::optional<Seconds> typical_seconds;  // experts chosen uniformly; MoE only
 };
 
-// Built once per (model, deployment, device): folds layers into a few terms. `at` allocates nothing.
+// Built once per (model, deployment, device): folds layers into a few terms. `at` allocates
+// nothing.
 class DecodeModel {
  public:
   // Throws Error where the deployment does not divide the model.
@@ -33,7 +35,8 @@ class DecodeModel {
 
   // One step of `batch` sequences that hold `context` tokens each. context >= 0, batch >= 1.
   Step at(Tokens context, std::int64_t batch, Trace* = nullptr) const;
-  // Smallest batch at which arithmetic (or KV reads at this context) rather than weight reads sets the step.
+  // Smallest batch at which arithmetic (or KV reads at this context) rather than weight reads sets
+  // the step.
   std::optional<std::int64_t> crossover_batch(Tokens context) const;
   // Context at which KV reads pass weight reads for this batch.
   std::optional<Tokens> crossover_context(std::int64_t batch) const;

@@ -19,7 +19,8 @@ struct DecodeAttentionShape {
   const Format* key = nullptr;
   const Format* value = nullptr;
 };
-// MLA decode in absorbed form: one row of latent + rope per token, shared by all heads; values are the latent.
+// MLA decode in absorbed form: one row of latent + rope per token, shared by all heads; values are
+// the latent.
 struct LatentDecodeShape {
   std::int64_t batch = 1, heads = 1, latent = 512, rope = 64, context = 1;
   const Format* latent_format = nullptr;
@@ -27,7 +28,8 @@ struct LatentDecodeShape {
 };
 // `queries` new tokens per sequence after `past` stored ones; query i sees past + i + 1 keys.
 struct PrefillAttentionShape {
-  std::int64_t batch = 1, heads = 1, kv_heads = 1, k_width = 128, v_width = 128, queries = 1, past = 0;
+  std::int64_t batch = 1, heads = 1, kv_heads = 1, k_width = 128, v_width = 128, queries = 1,
+               past = 0;
   const Format* cache = nullptr;
 };
 

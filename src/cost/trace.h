@@ -10,15 +10,16 @@ namespace kvplan {
 
 struct Trace {
   struct Term {
-    std::string formula;                                  // "weights = Σ rows · bytes per row"
+    std::string formula;  // "weights = Σ rows · bytes per row"
     std::vector<std::pair<std::string, double>> operands;
     double result;
-    std::string unit;                                     // "B", "s", "flop", "tokens"
+    std::string unit;  // "B", "s", "flop", "tokens"
   };
   std::vector<Term> terms;
-  void note(std::string formula, std::initializer_list<std::pair<std::string, double>> operands, double result,
-            std::string unit) {
-    terms.push_back({std::move(formula), {operands.begin(), operands.end()}, result, std::move(unit)});
+  void note(std::string formula, std::initializer_list<std::pair<std::string, double>> operands,
+            double result, std::string unit) {
+    terms.push_back(
+        {std::move(formula), {operands.begin(), operands.end()}, result, std::move(unit)});
   }
 };
 

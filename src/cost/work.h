@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of an operator: the one place where bytes and flops are counted, for the planner's prediction and for the
-// benchmark's GB/s alike.
+// The work of an operator: the one place where bytes and flops are counted, for the planner's
+// prediction and for the benchmark's GB/s alike.
 #pragma once
 #include <cstdint>
 
@@ -9,7 +9,16 @@
 
 namespace kvplan {
 
-enum class OperatorClass { weight_stream, gemm, decode_attention, prefill_attention, latent_decode, collective, stream_read, stream_copy };
+enum class OperatorClass {
+  weight_stream,
+  gemm,
+  decode_attention,
+  prefill_attention,
+  latent_decode,
+  collective,
+  stream_read,
+  stream_copy
+};
 
 struct Work {
   Bytes distinct;  // each byte once: what a ceiling may count

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a serving engine reserves, against the ideal bytes of model/cache.h. Pure: options and shapes in, numbers out.
+// What a serving engine reserves, against the ideal bytes of model/cache.h. Pure: options and
+// shapes in, numbers out.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,15 +15,16 @@
 
 namespace kvplan {
 
-// "vllm@0.21" plus the engine's own flags. Keys are the engine's names with '-' as '_', nested ones with dots.
+// "vllm@0.21" plus the engine's own flags. Keys are the engine's names with '-' as '_', nested ones
+// with dots.
 struct EngineOptions {
-  std::string name = "ideal";                   // canonical: ideal, vllm, sglang, trtllm, llama.cpp, ollama
-  std::string version;                          // empty = the newest known
+  std::string name = "ideal";  // canonical: ideal, vllm, sglang, trtllm, llama.cpp, ollama
+  std::string version;         // empty = the newest known
   std::map<std::string, std::string> settings;
-  std::optional<Tokens> max_model_len;          // --max-model-len, or the engine's own flag
-  std::optional<double> utilization;            // --utilization, likewise
-  std::optional<Bytes> kv_pool;                 // --kv-pool: per GPU; skips the budget
-  std::optional<Bytes> reserve;                 // --reserve: kept free per GPU
+  std::optional<Tokens> max_model_len;  // --max-model-len, or the engine's own flag
+  std::optional<double> utilization;    // --utilization, likewise
+  std::optional<Bytes> kv_pool;         // --kv-pool: per GPU; skips the budget
+  std::optional<Bytes> reserve;         // --reserve: kept free per GPU
 };
 
 // One line of a budget with the interval it is known to; exact lines have low = high = value.
@@ -34,20 +36,20 @@ struct BudgetLine {
 
 // Per GPU, the smallest rank's.
 struct Budget {
-  Bytes memory;                      // that the engine sees
-  std::optional<double> utilization; // share it allows itself
-  BudgetLine reserved;               // memory that is not for the engine
+  Bytes memory;                       // that the engine sees
+  std::optional<double> utilization;  // share it allows itself
+  BudgetLine reserved;                // memory that is not for the engine
   BudgetLine weights, activation, non_torch, graph;
-  BudgetLine kv_pool;                // what is left; negative when it does not fit
+  BudgetLine kv_pool;  // what is left; negative when it does not fit
 };
 
 // Per GPU, the smallest rank's. Absent = the engine has no such notion.
 struct Capacity {
   std::optional<std::int64_t> block_tokens;  // as the engine prints it
   std::optional<std::int64_t> blocks;
-  std::optional<std::int64_t> kv_tokens;     // as the engine prints it
-  std::optional<double> max_concurrency;     // requests of full length
-  std::optional<Tokens> max_context;         // longest single request that fits the pool
+  std::optional<std::int64_t> kv_tokens;  // as the engine prints it
+  std::optional<double> max_concurrency;  // requests of full length
+  std::optional<Tokens> max_context;      // longest single request that fits the pool
 };
 
 struct Engine {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model is, for memory and speed: layers that look at the past in some way (Mixer) and own weights.
-// Widths are in elements, counts are per layer. Every reader produces this, everything else consumes it.
+// What a model is, for memory and speed: layers that look at the past in some way (Mixer) and own
+// weights. Widths are in elements, counts are per layer. Every reader produces this, everything
+// else consumes it.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,8 @@
 
 namespace kvplan {
 
-// ---- weights ---------------------------------------------------------------------------------------------------
+// ---- weights
+// ---------------------------------------------------------------------------------------------------
 
 enum class Role {
   embedding,      // token and position tables: one row per token is read
@@ -26,8 +28,8 @@ enum class Role {
   routed_expert,  // `copies` experts of which `active` are read per token
   shared_expert,  // always read
   norm,
-  head,           // output projection over the vocabulary
-  vision,         // encoders of other modalities and their projectors: resident, not read by a decode step
+  head,    // output projection over the vocabulary
+  vision,  // encoders of other modalities and their projectors: resident, not read by a decode step
 };
 
 // How tensor parallelism divides a weight.
@@ -39,26 +41,28 @@ enum class Sharding {
 
 // One weight tensor, or `copies` equal ones. Vectors have columns = 1 and is_matrix = false.
 struct Weight {
-  std::string_view name;     // module path in a Hugging Face file, inside its layer: "self_attn.q_proj", "mlp.experts.*.up_proj"
+  std::string_view name;  // module path in a Hugging Face file, inside its layer:
+                          // "self_attn.q_proj", "mlp.experts.*.up_proj"
   Role role = Role::mlp;
   std::int64_t rows = 0;     // outputs (matrix) or elements (vector)
   std::int64_t columns = 1;  // inputs
   Sharding sharding = Sharding::replicated;
-  std::int64_t copies = 1;   // experts
-  std::int64_t active = 1;   // of these, read per token
-  bool is_matrix = true;     // multiplied with activations; false: biases, norms, tables, filters
+  std::int64_t copies = 1;  // experts
+  std::int64_t active = 1;  // of these, read per token
+  bool is_matrix = true;    // multiplied with activations; false: biases, norms, tables, filters
   const Format* format = nullptr;  // filled by apply_recipe; never null afterwards
 
   std::int64_t elements() const { return checked_mul(checked_mul(rows, columns), copies); }
 };
 
-// ---- mixers: how a layer looks at the past -----------------------------------------------------------------------
+// ---- mixers: how a layer looks at the past
+// -----------------------------------------------------------------------
 
 struct Attention {
   std::int64_t heads = 0, kv_heads = 0;
   std::int64_t k_width = 0, v_width = 0;  // per head
   bool v_is_k = false;                    // one stored row serves as key and value (DeepSeek-V4)
-  std::int64_t rope_width = 0;            // part of a v_is_k row that packed formats keep in 16 bits
+  std::int64_t rope_width = 0;  // part of a v_is_k row that packed formats keep in 16 bits
 };
 struct Latent {  // MLA: one latent and one rotary row per token, shared by all heads
   std::int64_t heads = 0, latent = 0, rope = 0, nope = 0, v_width = 0;
@@ -66,35 +70,45 @@ struct Latent {  // MLA: one latent and one rotary row per token, shared by all 
 struct Recurrent {
   enum Kind { mamba1, mamba2, gated_delta_net, kda, short_conv } kind = mamba2;
   std::int64_t k_heads = 0, v_heads = 0;  // mamba2: v_heads = SSM heads, k_heads = groups
-  std::int64_t k_width = 0, v_width = 0;  // state per v_head is k_width x v_width (mamba: k_width = state size)
-  std::int64_t taps = 0;                  // convolution kernel size; taps - 1 columns are kept
-  std::int64_t conv_channels = 0;         // channels that pass the convolution
-  const Format* state_format = nullptr;   // of the recurrent state, as the configuration asks; the rest is 16-bit
+  std::int64_t k_width = 0,
+               v_width = 0;  // state per v_head is k_width x v_width (mamba: k_width = state size)
+  std::int64_t taps = 0;     // convolution kernel size; taps - 1 columns are kept
+  std::int64_t conv_channels = 0;  // channels that pass the convolution
+  const Format* state_format =
+      nullptr;  // of the recurrent state, as the configuration asks; the rest is 16-bit
 };
 
 struct All {};
-struct Window { Tokens size; };
-struct Chunk { Tokens size; };
-struct Compressed { std::int64_t ratio = 1; };  // one entry per `ratio` tokens
-struct Source {};                               // encoder or image tokens, fixed per request
+struct Window {
+  Tokens size;
+};
+struct Chunk {
+  Tokens size;
+};
+struct Compressed {
+  std::int64_t ratio = 1;
+};                 // one entry per `ratio` tokens
+struct Source {};  // encoder or image tokens, fixed per request
 using Reach = std::variant<All, Window, Chunk, Compressed, Source>;
 
-// An indexer that picks what a sparse attention reads. Keys are stored per token (or per `ratio` tokens).
+// An indexer that picks what a sparse attention reads. Keys are stored per token (or per `ratio`
+// tokens).
 struct Sparse {
   std::int64_t heads = 0, width = 0;  // query heads of the indexer; width of its key
   std::int64_t key_heads = 1;
-  std::int64_t top_entries = 0;       // entries of the main cache that are read; 0 = all
-  std::int64_t ratio = 1;             // tokens per index key
-  bool owns_keys = true;              // false: uses another layer's choice, stores nothing
+  std::int64_t top_entries = 0;  // entries of the main cache that are read; 0 = all
+  std::int64_t ratio = 1;        // tokens per index key
+  bool owns_keys = true;         // false: uses another layer's choice, stores nothing
 };
 
 struct Mixer {
   std::variant<std::monostate, Attention, Latent, Recurrent> kind;
-  std::vector<Reach> reach;            // one cache per entry; empty for recurrent mixers and none
+  std::vector<Reach> reach;  // one cache per entry; empty for recurrent mixers and none
   std::optional<Sparse> sparse;
   std::optional<int> shares_cache_of;  // index of the layer whose cache it reads; it stores nothing
-  std::optional<Recurrent> beside;     // a recurrent mixer in parallel in the same layer (Falcon-H1, V4's compressor state)
-  bool causal = true;                  // false: an encoder layer; it has no cache
+  std::optional<Recurrent>
+      beside;  // a recurrent mixer in parallel in the same layer (Falcon-H1, V4's compressor state)
+  bool causal = true;  // false: an encoder layer; it has no cache
 };
 
 struct Layer {
@@ -114,10 +128,11 @@ struct ModelSpec {
   std::vector<Weight> ends;    // embeddings, final norm, head
   std::vector<Weight> vision;  // towers and projectors
   bool tied_head = false;      // the head is the embedding table: resident once, read by every step
-  bool head_once_more = false; // a tied file that stores the head too (extra bytes on disk)
-  const Format* native = nullptr;           // format of the checkpoint's unquantised tensors (bf16 where unknown)
-  const Format* cache_hint = nullptr;       // KV format that the checkpoint asks for (kv_cache_scheme)
-  std::string recipe = "config";            // how weight formats were chosen
+  bool head_once_more = false;  // a tied file that stores the head too (extra bytes on disk)
+  const Format* native =
+      nullptr;  // format of the checkpoint's unquantised tensors (bf16 where unknown)
+  const Format* cache_hint = nullptr;  // KV format that the checkpoint asks for (kv_cache_scheme)
+  std::string recipe = "config";       // how weight formats were chosen
   std::vector<Warning> warnings;
 };
 

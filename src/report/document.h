@@ -11,31 +11,44 @@
 namespace kvplan {
 
 // How a number is shown to a person; JSON always has the plain number.
-enum class Show { plain, bytes, tokens, count, rate_bytes, rate_flops, seconds, tokens_per_second, percent, ratio, usd };
+enum class Show {
+  plain,
+  bytes,
+  tokens,
+  count,
+  rate_bytes,
+  rate_flops,
+  seconds,
+  tokens_per_second,
+  percent,
+  ratio,
+  usd
+};
 
 struct Value;
 using Object = std::vector<std::pair<std::string, Value>>;  // in order
 using Array = std::vector<Value>;
 struct Value {
-  std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object> v;  // monostate: absent → null
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object>
+      v;  // monostate: absent → null
   Show show = Show::plain;
 };
 
 // A table for people and for csv: columns of a path into the rows.
 struct Column {
-  std::string title;      // "KV cache"
-  std::string key;        // "bytes", "ceiling.tokens_per_second"
-  bool always = true;     // false: left out when every row has the same value or none
+  std::string title;   // "KV cache"
+  std::string key;     // "bytes", "ceiling.tokens_per_second"
+  bool always = true;  // false: left out when every row has the same value or none
 };
 struct Table {
-  std::string part;       // path of its rows in the document: "kv.rows"; also the name for --part
+  std::string part;  // path of its rows in the document: "kv.rows"; also the name for --part
   std::string title;
   std::vector<Column> columns;
   std::vector<std::string> notes;  // below the table
 };
 struct Document {
   std::string command;
-  Object body;            // the stable JSON layout (reports/METHOD.md), after schema/command/version
+  Object body;  // the stable JSON layout (reports/METHOD.md), after schema/command/version
   std::vector<std::string> lead;  // sentences above the tables: the answer first
   std::vector<Table> tables;
   std::vector<std::string> closing;
