@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/kv.h"
+
+#include <algorithm>
+#include <array>
+
+#include "model/cache.h"
+
+namespace kvplan {
+namespace {
+
+constexpr std::array<std::string_view, 8> kKinds = {"full",  "window",     "chunk", "latent",
+                                                    "index", "compressed", "state", "cross"};
+
+// What a group holds per sequence however long the sequence grows; empty for groups that grow
+// without end.
+std::optional<Bytes> fixed_bytes(const CacheGroup& group, Tokens source) {
+  if (std::holds_alternative<State>(group.law) || std::holds_alternative<Source>(group.law))
+    return stored_bytes(group, Tokens(0), source);
+  if (const auto* window = std::get_if<Window>(&group.law))
+    return stored_bytes(group, window->size, source);
+  if (const auto* chunk = std::get_if<Chunk>(&group.law))
+    return stored_bytes(group, chunk->size, source);
+  return std::nullopt;
+}
+
+GroupRow row_of(const CacheGroup& group, Tokens source) {
+  GroupRow row;
+  row.kind = kKinds[group.kind];
+  row.layers = static_cast<std::int64_t>(group.layers.size());
+  row.readers = static_cast<std::int64_t>(group.readers.size());
+  row.bytes_per_token = bytes_per_token(group);
+  if (const auto* window = std::get_if<Window>(&group.law)) row.window = window->size;
+  if (const auto* chunk = std::get_if<Chunk>(&group.law)) row.window = chunk->size;
+  if (const auto* compressed = std::get_if<Compressed>(&group.law)) row.ratio = compressed->ratio;
+  row.read_limit = group.read_limit;
+  row.bytes_per_sequence = fixed_bytes(group, source);
+  return row;
+}
+
+Bytes read_by_step(const CacheGroup& group, Tokens context, Tokens source) {
+  const auto readers = static_cast<std::int64_t>(group.readers.size());
+  if (std::holds_alternative<State>(group.law)) return state_bytes(group) * readers;
+  return entry_bytes(group) * checked_mul(read_entries(group, context, source), readers);
+}
+
+CacheGroup between_layers(CacheGroup group, std::int64_t first, std::int64_t end) {
+  const auto outside = [&](int layer) { return layer < first || layer >= end; };
+  std::erase_if(group.layers, outside);
+  std::erase_if(group.readers, outside);
+  return group;
+}
+
+// Pipeline stages hold ceil(layers / pp) layers in order; the fullest one binds.
+double growth_on_fullest_gpu(const Setup& setup, const std::vector<CacheGroup>& groups) {
+  const Parallelism& p = setup.deployment.parallel;
+  const std::int64_t per_stage =
+      ceil_div(static_cast<std::int64_t>(setup.model.layers.size()), p.pp);
+  double most = 0;
+  for (std::int64_t stage = 0; stage < p.pp; ++stage) {
+    std::vector<CacheGroup> held;
+    for (const CacheGroup& group : groups)
+      held.push_back(between_layers(group, stage * per_stage, (stage + 1) * per_stage));
+    most = std::max(most, growth_per_token(held, {p.tp, p.dcp}));
+  }
+  return most;
+}
+
+}  // namespace
+
+KvAnswer kv_answer(const Setup& setup, std::span<const Load> loads) {
+  const auto groups = cache_groups(setup.model, setup.deployment.cache);
+  const auto engine = make_engine(setup.engine, setup.model, setup.deployment);
+  const Tokens source = setup.deployment.source_tokens;
+
+  KvAnswer answer;
+  answer.bytes_per_token = growth_per_token(groups);
+  answer.bytes_per_token_per_gpu = growth_on_fullest_gpu(setup, groups);
+  for (const CacheGroup& group : groups) {
+    answer.groups.push_back(row_of(group, source));
+    answer.bytes_per_sequence += answer.groups.back().bytes_per_sequence.value_or(Bytes(0));
+  }
+  for (const Load& load : loads) {
+    KvRow row{load.context, load.batch, {}, {}, {}, {}};
+    row.bytes = engine->reserved_total(load.context, load.batch);
+    row.bytes_per_gpu = engine->reserved(load.context, load.batch);
+    for (const CacheGroup& group : groups) {
+      row.ideal_bytes += stored_bytes(group, load.context, source) * load.batch;
+      row.read_bytes_per_step += read_by_step(group, load.context, source) * load.batch;
+    }
+    answer.rows.push_back(row);
+  }
+  return answer;
+}
+
+}  // namespace kvplan
