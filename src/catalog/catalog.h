@@ -9,15 +9,12 @@
 #include "catalog/node.h"
 #include "cost/device.h"
 #include "model/spec.h"
+#include "nearest.h"
 
 namespace kvplan {
 
 // Case, spaces, dashes, dots kept apart: "RTX 4090" and "rtx4090" are one name.
 std::string normalized(std::string_view name);
-// The candidates nearest to `name`, best first, at most `most`; empty when nothing is near.
-std::vector<std::string> near_misses(std::string_view name,
-                                     const std::vector<std::string>& candidates,
-                                     std::size_t most = 3);
 
 struct CatalogEntry {
   std::string name;
