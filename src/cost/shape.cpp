@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cost/shape.h"
+
+namespace kvplan {
+namespace {
+
+constexpr std::int64_t kActivationBytes = 2;  // activations and outputs in 16 bits
+
+double product(std::initializer_list<std::int64_t> factors) {
+  double p = 1;
+  for (const std::int64_t f : factors) p *= static_cast<double>(f);
+  return p;
+}
+
+Bytes activations(std::int64_t rows, std::int64_t width) {
+  return Bytes(checked_mul(checked_mul(rows, width), kActivationBytes));
+}
+
+}  // namespace
+
+Work work_of(const GemmShape& s) {
+  Work work;
+  work.distinct =
+      stored_bytes(*s.weights, s.n, s.k) + activations(s.m, s.k) + activations(s.m, s.n);
+  work.moved = work.distinct;
+  work.flops = Flops(2 * product({s.m, s.n, s.k}));
+  work.precision = s.weights->precision;
+  work.op = s.m <= 16 ? OperatorClass::weight_stream : OperatorClass::gemm;
+  return work;
+}
+
+Work work_of(const DecodeAttentionShape& s) {
+  const std::int64_t rows = checked_mul(s.batch, s.context);
+  Work work;
+  work.distinct = cache_row_bytes(*s.key, s.kv_heads, s.k_width) * rows +
+                  cache_row_bytes(*s.value, s.kv_heads, s.v_width) * rows +
+                  activations(s.batch * s.heads, s.k_width + s.v_width);
+  work.moved = work.distinct;
+  work.flops = Flops(2 * product({s.batch, s.heads, s.context, s.k_width + s.v_width}));
+  work.op = OperatorClass::decode_attention;
+  return work;
+}
+
+Work work_of(const LatentDecodeShape& s) {
+  const std::int64_t rows = checked_mul(s.batch, s.context);
+  Work work;
+  work.distinct = (cache_row_bytes(*s.latent_format, 1, s.latent) +
+                   cache_row_bytes(*s.rope_format, 1, s.rope)) *
+                      rows +
+                  activations(s.batch * s.heads, 2 * s.latent + s.rope);
+  work.moved = work.distinct;
+  // Scores over latent + rope, values over the latent.
+  work.flops = Flops(2 * product({s.batch, s.heads, s.context, 2 * s.latent + s.rope}));
+  work.op = OperatorClass::latent_decode;
+  return work;
+}
+
+Work work_of(const PrefillAttentionShape& s) {
+  const std::int64_t rows = checked_mul(s.batch, checked_add(s.past, s.queries));
+  // Query i of n sees past + i keys, i = 1..n: n · past + n (n + 1) / 2 pairs.
+  const double pairs = product({s.queries, s.past}) + product({s.queries, s.queries + 1}) / 2;
+  Work work;
+  work.distinct = cache_row_bytes(*s.cache, s.kv_heads, s.k_width) * rows +
+                  cache_row_bytes(*s.cache, s.kv_heads, s.v_width) * rows +
+                  activations(checked_mul(s.batch * s.heads, s.queries), s.k_width + s.v_width);
+  work.moved = work.distinct;
+  work.flops = Flops(2 * product({s.batch, s.heads, s.k_width + s.v_width}) * pairs);
+  work.op = OperatorClass::prefill_attention;
+  return work;
+}
+
+}  // namespace kvplan
