@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON text → Node, through nlohmann's event parser.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "catalog/builder.h"
+#include "error.h"
+
+namespace kvplan {
+namespace {
+
+// Published configurations contain the bare tokens NaN, Infinity and -Infinity (time_step_limit);
+// outside strings they become null. Lines stay where they are.
+std::string without_bare_infinities(std::string_view text) {
+  constexpr std::string_view kTokens[] = {"-Infinity", "Infinity", "NaN"};
+  std::string out;
+  out.reserve(text.size());
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (in_string && text[i] == '\\' && i + 1 < text.size()) {
+      out += text[i++];
+    } else if (text[i] == '"') {
+      in_string = !in_string;
+    } else if (!in_string) {
+      const auto token =
+          std::find_if(std::begin(kTokens), std::end(kTokens),
+                       [&](std::string_view t) { return text.substr(i, t.size()) == t; });
+      if (token != std::end(kTokens)) {
+        out += "null";
+        i += token->size() - 1;
+        continue;
+      }
+    }
+    out += text[i];
+  }
+  return out;
+}
+
+class Events : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit Events(std::string_view text) : text_(text) {}
+  NodeBuilder builder;
+
+  bool null() override { return builder.null(line()), true; }
+  bool boolean(bool value) override {
+    return builder.scalar(value ? "true" : "false", false, line()), true;
+  }
+  bool number_integer(number_integer_t value) override {
+    return builder.scalar(std::to_string(value), false, line()), true;
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    return builder.scalar(std::to_string(value), false, line()), true;
+  }
+  bool number_float(number_float_t, const string_t& text) override {
+    return builder.scalar(text, false, line()), true;
+  }
+  bool string(string_t& text) override {
+    return builder.scalar(std::move(text), true, line()), true;
+  }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return builder.open(Node::map, line()), true; }
+  bool end_object() override { return builder.close(), true; }
+  bool start_array(std::size_t) override { return builder.open(Node::list, line()), true; }
+  bool end_array() override { return builder.close(), true; }
+  bool key(string_t& text) override { return builder.key(std::move(text), line()), true; }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
+    const std::size_t end = std::min(position, text_.size());
+    const auto newlines =
+        std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+    throw Error(end >= text_.size() ? "the JSON text ends too early" : "not valid JSON")
+        .at_line(static_cast<int>(newlines) + 1)
+        .advise("Check the file: it may be truncated, or not a JSON file at all.");
+  }
+  // The parser reports no positions with its events; the iterator that feeds it counts lines.
+  int line() const { return *lines; }
+  const int* lines = nullptr;
+
+ private:
+  std::string_view text_;
+};
+
+// Feeds characters to the parser and counts the lines that passed.
+struct CountingIterator {
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  const char* at;
+  int* lines;
+
+  reference operator*() const { return *at; }
+  CountingIterator& operator++() {
+    *lines += *at == '\n';
+    ++at;
+    return *this;
+  }
+  CountingIterator operator++(int) {
+    CountingIterator before = *this;
+    ++*this;
+    return before;
+  }
+  friend bool operator==(const CountingIterator& a, const CountingIterator& b) {
+    return a.at == b.at;
+  }
+  friend bool operator!=(const CountingIterator& a, const CountingIterator& b) {
+    return a.at != b.at;
+  }
+};
+
+}  // namespace
+
+Node parse_json(std::string_view given) {
+  if (given.size() > kMostTextBytes) throw Error("the text is larger than 64 MiB");
+  const std::string text = without_bare_infinities(given);
+  int lines = 1;
+  Events events(text);
+  events.lines = &lines;
+  const CountingIterator begin{text.data(), &lines}, end{text.data() + text.size(), &lines};
+  if (!nlohmann::json::sax_parse(begin, end, &events)) throw Error("not valid JSON");
+  return events.builder.finish();
+}
+
+}  // namespace kvplan
