@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string_view>
+
+namespace kvplan {
+
+std::string_view version();  // "0.1.0", set by CMakeLists.txt alone
+
+}  // namespace kvplan
