@@ -16,7 +16,8 @@ bool same_law(const Law& a, const Law& b) {
     const Recurrent &x = s->mixer, &y = std::get<State>(b).mixer;
     return x.kind == y.kind && x.k_heads == y.k_heads && x.v_heads == y.v_heads &&
            x.k_width == y.k_width && x.v_width == y.v_width && x.taps == y.taps &&
-           x.conv_channels == y.conv_channels && x.state_format == y.state_format;
+           x.conv_channels == y.conv_channels && x.state_format == y.state_format &&
+           s->conv_format == std::get<State>(b).conv_format;
   }
   return true;
 }
@@ -36,7 +37,7 @@ std::vector<Part> attention_entry(const Attention& a, const CacheFormats& f) {
     return {{Part::key, a.kv_heads, a.k_width, f.key},
             {Part::value, a.kv_heads, a.v_width, f.value}};
   // One shared row serves as key and value; packed formats keep its rotary part in 16 bits.
-  return {{Part::latent, a.kv_heads, a.k_width - a.rope_width, f.latent, true},
+  return {{Part::latent, a.kv_heads, a.k_width - a.rope_width, f.shared, true},
           {Part::rope, a.kv_heads, a.rope_width, f.rope, true}};
 }
 
@@ -102,13 +103,60 @@ std::int64_t heads_on_rank(std::int64_t heads, std::int64_t tp) {
 
 std::int64_t state_share(std::int64_t count, std::int64_t tp, const char* what) {
   if (count % tp == 0) return count / tp;
-  throw Error(std::string("tensor parallelism ") + std::to_string(tp) + " does not divide the " +
+  throw Error("tensor parallelism " + std::to_string(tp) + " does not divide the " +
               std::to_string(count) + " " + what + " of a recurrent layer")
       .of("--tp")
       .advise("Use a number that divides them.");
 }
 
+// Channels of one rank that pass the convolution. Groups of Mamba-2 that tp does not divide are
+// repeated, one group a rank (the rule of vLLM's Mamba2 mixer).
+std::int64_t conv_channels_on_rank(const Recurrent& r, std::int64_t tp) {
+  if (r.kind == Recurrent::mamba2 && r.k_heads % tp != 0) {
+    const std::int64_t grouped = checked_mul(2 * r.k_heads, r.k_width);
+    return checked_add(state_share(r.conv_channels - grouped, tp, "channels"), 2 * r.k_width);
+  }
+  if (r.kind == Recurrent::gated_delta_net) state_share(r.k_heads, tp, "key heads");
+  return state_share(r.conv_channels, tp, "convolution channels");
+}
+
+const Format& cache_format(std::string_view name) {
+  try {
+    const Format& f = format_named(name);
+    if (f.scales.rows == 0) return f;
+    throw Error("'" + std::string(name) +
+                "' is a format of weights: its scales are per tile of a matrix")
+        .advise("Caches take bf16, fp8, int8, int8_per_token_head, nvfp4, q8_0 and the like.");
+  } catch (Error& error) {
+    throw error.of("--kv");
+  }
+}
+
 }  // namespace
+
+CacheFormats cache_formats(std::string_view text) {
+  const Format *fp8_groups = &format_named("fp8-g128"), *bf16 = &format_named("bf16");
+  CacheFormats f;
+  f.name = text;
+  f.conv = bf16;
+  // What vLLM calls fp8_ds_mla: DeepSeek-V3.2 keeps 512 fp8 + 4 fp32 scales + 64 bf16 = 656 B,
+  // DeepSeek-V4 448 fp8 + 8 B of scales + 64 bf16 = 584 B (deepseek-ai/FlashMLA, README).
+  if (text == "fp8_ds_mla") {
+    f.key = f.value = &format_named("fp8");
+    f.latent = f.index = fp8_groups;
+    f.shared = &format_named("fp8-row8");
+    f.rope = bf16;
+    return f;
+  }
+  const std::size_t comma = text.find(',');
+  f.key = &cache_format(text.substr(0, comma));
+  f.value = comma == text.npos ? f.key : &cache_format(text.substr(comma + 1));
+  f.latent = f.rope = f.shared = f.key;
+  // Indexers search keys of at most 8 bits with an fp32 scale per 128 (DeepSeek-V3.2) unless the
+  // cache is wider.
+  f.index = f.key->bits >= 16 ? f.key : fp8_groups;
+  return f;
+}
 
 std::vector<CacheGroup> cache_groups(const ModelSpec& model, const CacheFormats& formats,
                                      bool with_mtp) {
@@ -120,6 +168,8 @@ std::vector<CacheGroup> cache_groups(const ModelSpec& model, const CacheFormats&
     for (CacheGroup& cache : caches_of(layer.mixer, formats)) {
       auto at = std::find_if(groups.begin(), groups.end(),
                              [&](const CacheGroup& g) { return same_group(g, cache); });
+      if (at == groups.end() && layer.mixer.shares_cache_of)
+        throw Error("layer " + std::to_string(i) + " shares a cache that no earlier layer owns");
       if (at == groups.end()) at = groups.insert(at, std::move(cache));
       at->readers.push_back(static_cast<int>(i));
       if (!layer.mixer.shares_cache_of) at->layers.push_back(static_cast<int>(i));
@@ -141,19 +191,20 @@ Bytes state_bytes(const CacheGroup& group, const CacheSharding& sharding) {
   const auto* state = std::get_if<State>(&group.law);
   if (!state) return Bytes(0);
   const Recurrent& r = state->mixer;
+  const Format& state_format = r.state_format ? *r.state_format : *state->conv_format;
+  if (r.kind == Recurrent::compressor) return payload_bytes(state_format, r.k_width, r.v_width);
+  const std::int64_t kept = r.taps > 1 ? r.taps - 1 : 0;
+  const Bytes tail =
+      payload_bytes(*state->conv_format, kept, conv_channels_on_rank(r, sharding.tp));
+  if (r.kind == Recurrent::short_conv) return tail;
   const std::int64_t heads = state_share(r.v_heads, sharding.tp, "value heads");
-  const std::int64_t channels = state_share(r.conv_channels, sharding.tp, "convolution channels");
-  const std::int64_t tail = r.taps > 1 ? r.taps - 1 : 0;
-  Bytes bytes = stored_bytes(*state->conv_format, tail, channels);
-  if (r.kind != Recurrent::short_conv)
-    bytes += payload_bytes(r.state_format ? *r.state_format : *state->conv_format,
-                           checked_mul(heads, r.k_width), r.v_width);
-  return bytes;
+  return tail + payload_bytes(state_format, checked_mul(heads, r.k_width), r.v_width);
 }
 
 std::int64_t stored_entries(const CacheGroup& group, Tokens context, Tokens source) {
   if (const auto* w = std::get_if<Window>(&group.law)) return std::min(context, w->size).n;
-  if (const auto* c = std::get_if<Chunk>(&group.law)) return std::min(context, c->size).n;
+  if (const auto* c = std::get_if<Chunk>(&group.law))
+    return context.n > 0 ? (context.n - 1) % c->size.n + 1 : 0;
   if (const auto* c = std::get_if<Compressed>(&group.law)) return context.n / c->ratio;
   if (std::holds_alternative<Source>(group.law)) return source.n;
   if (std::holds_alternative<State>(group.law)) return 0;
@@ -161,10 +212,7 @@ std::int64_t stored_entries(const CacheGroup& group, Tokens context, Tokens sour
 }
 
 std::int64_t read_entries(const CacheGroup& group, Tokens context, Tokens source) {
-  std::int64_t entries = stored_entries(group, context, source);
-  // A chunked layer reads the chunk that holds the last token, from its start.
-  if (const auto* c = std::get_if<Chunk>(&group.law); c && context.n > 0)
-    entries = (context.n - 1) % c->size.n + 1;
+  const std::int64_t entries = stored_entries(group, context, source);
   return group.read_limit ? std::min(entries, *group.read_limit) : entries;
 }
 

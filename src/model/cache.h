@@ -5,6 +5,8 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -15,16 +17,17 @@ namespace kvplan {
 // Formats of a cache by what is stored. `fp8_ds_mla` and friends are a set of these, not one
 // number.
 struct CacheFormats {
-  std::string_view name;           // as asked for: "bf16", "fp8", "q8_0,q4_0", "fp8_ds_mla"
+  std::string name;                // as asked for: "bf16", "fp8", "q8_0,q4_0", "fp8_ds_mla"
   const Format* key = nullptr;     // attention keys
   const Format* value = nullptr;   // attention values
-  const Format* latent = nullptr;  // MLA latent; the non-rotary part of a v_is_k row
+  const Format* latent = nullptr;  // MLA latent
+  const Format* shared = nullptr;  // non-rotary part of a v_is_k row (DeepSeek-V4)
   const Format* rope = nullptr;    // MLA rotary part; the rotary part of a v_is_k row
   const Format* index = nullptr;   // indexer keys
   const Format* conv = nullptr;    // convolution tail of recurrent mixers
 };
 // "bf16", "fp8", "q8_0,q4_0" (keys, values), "fp8_ds_mla", "nvfp4", …; throws Error on an unknown
-// name.
+// name and on a format that only weights can have.
 CacheFormats cache_formats(std::string_view key_and_value);
 
 // A stored row: `heads` x `width` numbers per entry.
@@ -37,7 +40,7 @@ struct Part {
 
 struct State {  // fixed per sequence
   Recurrent mixer;
-  const Format* conv_format = nullptr;
+  const Format* conv_format = nullptr;  // also of the state where the mixer does not say
 };
 
 using Law = std::variant<All, Window, Chunk, Compressed, Source, State>;
@@ -58,8 +61,8 @@ std::vector<CacheGroup> cache_groups(const ModelSpec&, const CacheFormats&, bool
 
 // How a cache is divided over GPUs.
 struct CacheSharding {
-  std::int64_t tp =
-      1;  // KV heads and state heads divide by it, down to one per rank, then replicate
+  std::int64_t tp = 1;   // KV heads divide by it down to one per rank, then replicate; state heads
+                         // divide
   std::int64_t dcp = 1;  // tokens divide by it
 };
 
@@ -68,10 +71,12 @@ struct CacheSharding {
 Bytes entry_bytes(const CacheGroup&, const CacheSharding& = {});
 // Bytes of one layer's fixed state on one rank; 0 for groups that are not State.
 Bytes state_bytes(const CacheGroup&, const CacheSharding& = {});
-// Entries that one layer keeps for a sequence of `context` tokens (`source` encoder or image tokens
-// for Source).
+// Entries that one layer keeps for a sequence of `context` tokens, the newest one included
+// (`source` encoder or image tokens for Source). A window keeps the last `size`; a chunk keeps the
+// tokens since the last multiple of its size, so at its start one token; a compressed cache keeps
+// whole entries only.
 std::int64_t stored_entries(const CacheGroup&, Tokens context, Tokens source = Tokens(0));
-// Entries that one reader reads in the step after `context` tokens.
+// Entries that one reader reads in the step of the newest of `context` tokens.
 std::int64_t read_entries(const CacheGroup&, Tokens context, Tokens source = Tokens(0));
 // All owner layers of the group, one sequence, one rank.
 Bytes stored_bytes(const CacheGroup&, Tokens context, Tokens source = Tokens(0),

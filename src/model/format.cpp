@@ -1,42 +1,175 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/format.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
+#include <numeric>
 #include <string>
+#include <vector>
+
+#include "nearest.h"
 
 namespace kvplan {
 namespace {
 
 using enum Precision;
+constexpr std::int32_t kAll = -1;  // a scale for the whole axis
 
-// Layouts of GGUF blocks: ggml's type table (ggml/src/ggml-common.h: block sizes in bytes are the
-// sums of their fields). fp8 block scales: DeepSeek-V3 report, section 3.3.2 (128 x 128 tiles, fp32
-// scale). NVFP4 and MXFP4: 1 scale per 16 / 32 (OCP Microscaling v1.0; NVIDIA NVFP4). Group
-// formats: 16-bit scale and a packed zero point of the same width per group.
+// Numbers of `bits` bits, packed without gaps and without any scale.
+constexpr Format plain(std::string_view name, std::int32_t bits, Precision unit) {
+  const std::int32_t shared = std::gcd(bits, 8);
+  return {name, 8 / shared, bits / shared, unit, static_cast<double>(bits)};
+}
+
+// Blocks that hold their own scales.
+constexpr Format block(std::string_view name, std::int32_t elements, std::int32_t bytes,
+                       Precision unit, double bits) {
+  return {name, elements, bytes, unit, bits};
+}
+
+// As plain, with a separate scale per tile of rows x columns.
+constexpr Format tiled(std::string_view name, std::int32_t bits, Precision unit, Scales scales) {
+  Format f = plain(name, bits, unit);
+  f.scales = scales;
+  return f;
+}
+
+// As plain, with `bytes` of scale per head and token of a cache.
+constexpr Format per_head(std::string_view name, std::int32_t bits, Precision unit,
+                          std::int32_t bytes) {
+  Format f = plain(name, bits, unit);
+  f.head_bytes = bytes;
+  return f;
+}
+
+constexpr Format with_global_scale(Format f) {
+  f.tensor_bytes = 4;
+  return f;
+}
+
 constexpr std::array kFormats = {
-    //     name              elements bytes  rows cols scale tensor head  unit  bits
-    Format{"fp64", 1, 8, 0, 0, 0, 0, 0, fp64, 64},
-    Format{"fp32", 1, 4, 0, 0, 0, 0, 0, fp32, 32},
-    Format{"bf16", 1, 2, 0, 0, 0, 0, 0, bf16, 16},
-    Format{"fp16", 1, 2, 0, 0, 0, 0, 0, fp16, 16},
-    Format{"fp8", 1, 1, 0, 0, 0, 0, 0, fp8, 8},
-    Format{"int8", 1, 1, 0, 0, 0, 0, 0, int8, 8},
-    Format{"fp4", 2, 1, 0, 0, 0, 0, 0, fp4, 4},
-    Format{"int4", 2, 1, 0, 0, 0, 0, 0, int4, 4},
-    Format{"fp8-block128", 1, 1, 128, 128, 4, 0, 0, fp8, 8},
-    Format{"fp8-channel", 1, 1, 1, -1, 4, 0, 0, fp8, 8},
-    Format{"fp8-tensor", 1, 1, -1, -1, 4, 0, 0, fp8, 8},
-    Format{"int8-channel", 1, 1, 1, -1, 4, 0, 0, int8, 8},
-    Format{"int8-g128", 1, 1, 1, 128, 2, 0, 0, int8, 8},
-    Format{"int4-g128", 2, 1, 1, 128, 2, 0, 0, int4, 4},
-    Format{"int4-g64", 2, 1, 1, 64, 2, 0, 0, int4, 4},
-    Format{"int4-g32", 2, 1, 1, 32, 2, 0, 0, int4, 4},
-    Format{"mxfp4", 32, 17, 0, 0, 0, 0, 0, fp4, 4},
-    Format{"nvfp4", 16, 9, 0, 0, 0, 4, 0, fp4, 4},
-    Format{"q8_0", 32, 34, 0, 0, 0, 0, 0, int8, 8},
-    Format{"q4_0", 32, 18, 0, 0, 0, 0, 0, int4, 4},
+    plain("fp64", 64, fp64),
+    plain("fp32", 32, fp32),
+    plain("bf16", 16, bf16),
+    plain("fp16", 16, fp16),
+    plain("fp8", 8, fp8),
+    plain("fp8-e5m2", 8, fp8),
+    plain("int8", 8, int8),
+    plain("fp6", 6, fp8),
+    plain("fp4", 4, fp4),
+    plain("int4", 4, int4),
+    plain("int3", 3, int4),
+    plain("int2", 2, int4),
+
+    // fp8 and int8 with separate fp32 scales: per 128 x 128 tile (DeepSeek-V3 report, section
+    // 3.3.2), per output channel, per tensor (compressed-tensors and ModelOpt checkpoints).
+    tiled("fp8-block128", 8, fp8, {128, 128, 4}),
+    tiled("fp8-channel", 8, fp8, {1, kAll, 4}),
+    tiled("fp8-tensor", 8, fp8, {kAll, kAll, 4}),
+    tiled("int8-channel", 8, int8, {1, kAll, 4}),
+    tiled("int8-tensor", 8, int8, {kAll, kAll, 4}),
+
+    // Integer groups with a 16-bit scale; "-zp" adds a packed zero point as wide as a weight (AWQ,
+    // GPTQ).
+    tiled("int8-g128", 8, int8, {1, 128, 2}),
+    tiled("int8-g128-zp", 8, int8, {1, 128, 2, 8}),
+    tiled("int4-g128", 4, int4, {1, 128, 2}),
+    tiled("int4-g64", 4, int4, {1, 64, 2}),
+    tiled("int4-g32", 4, int4, {1, 32, 2}),
+    tiled("int4-channel", 4, int4, {1, kAll, 2}),
+    tiled("int4-g128-zp", 4, int4, {1, 128, 2, 4}),
+    tiled("int4-g64-zp", 4, int4, {1, 64, 2, 4}),
+    tiled("int4-g32-zp", 4, int4, {1, 32, 2, 4}),
+    tiled("int3-g128-zp", 3, int4, {1, 128, 2, 3}),
+    tiled("int2-g128-zp", 2, int4, {1, 128, 2, 2}),
+    tiled("nf4", 4, int4, {1, 64, 4}),  // QLoRA (Dettmers et al. 2023), without double quantisation
+
+    // MLX: a 16-bit scale and a 16-bit bias per group.
+    tiled("mlx-8bit-g64", 8, int8, {1, 64, 4}),
+    tiled("mlx-6bit-g64", 6, int8, {1, 64, 4}),
+    tiled("mlx-5bit-g64", 5, int8, {1, 64, 4}),
+    tiled("mlx-4bit-g64", 4, int4, {1, 64, 4}),
+    tiled("mlx-4bit-g32", 4, int4, {1, 32, 4}),
+    tiled("mlx-3bit-g64", 3, int4, {1, 64, 4}),
+    tiled("mlx-2bit-g64", 2, int4, {1, 64, 4}),
+
+    // One scale byte per 32 (OCP Microscaling 1.0); one fp8 scale per 16 and one fp32 per tensor
+    // (NVFP4).
+    block("mxfp8", 32, 33, fp8, 8),
+    block("mxfp6", 32, 25, fp8, 6),
+    block("mxfp4", 32, 17, fp4, 4),
+    with_global_scale(block("nvfp4", 16, 9, fp4, 4)),
+
+    // GGUF types; bytes are the sums of the fields of ggml's block structs (ggml-common.h). q6_0 is
+    // ik_llama.cpp's.
+    block("q8_0", 32, 34, int8, 8),
+    block("q8_1", 32, 36, int8, 8),
+    block("q8_k", 256, 292, int8, 8),
+    block("q6_k", 256, 210, int8, 6),
+    block("q6_0", 32, 26, int8, 6),
+    block("q5_k", 256, 176, int8, 5),
+    block("q5_1", 32, 24, int8, 5),
+    block("q5_0", 32, 22, int8, 5),
+    block("q4_k", 256, 144, int4, 4),
+    block("q4_1", 32, 20, int4, 4),
+    block("q4_0", 32, 18, int4, 4),
+    block("iq4_nl", 32, 18, int4, 4),
+    block("iq4_xs", 256, 136, int4, 4),
+    block("q3_k", 256, 110, int4, 3),
+    block("iq3_s", 256, 110, int4, 3),
+    block("iq3_xxs", 256, 98, int4, 3),
+    block("q2_k", 256, 84, int4, 2),
+    block("iq2_s", 256, 82, int4, 2),
+    block("iq2_xs", 256, 74, int4, 2),
+    block("iq2_xxs", 256, 66, int4, 2),
+    block("tq2_0", 256, 66, int4, 2),
+    block("tq1_0", 256, 54, int4, 1.6),
+    block("iq1_m", 256, 56, int4, 1.5),
+    block("iq1_s", 256, 50, int4, 1.5),
+    block("q1_0", 128, 18, int4, 1),
+
+    // Caches: an fp32 scale per token and head (vLLM); an fp32 scale per 128 numbers (latents and
+    // index keys of DeepSeek-V3.2); 7 one-byte scales padded to 8 per row of 448 (DeepSeek-V4).
+    per_head("int8-head", 8, int8, 4),
+    per_head("fp8-head", 8, fp8, 4),
+    per_head("int4-head", 4, int4, 4),
+    block("fp8-g128", 128, 132, fp8, 8),
+    per_head("fp8-row8", 8, fp8, 8),
+};
+
+struct Alias {
+  std::string_view alias, name;
+};
+constexpr std::array kAliases = {
+    Alias{"double", "fp64"},
+    Alias{"float64", "fp64"},
+    Alias{"f64", "fp64"},
+    Alias{"float", "fp32"},
+    Alias{"float32", "fp32"},
+    Alias{"f32", "fp32"},
+    Alias{"bfloat16", "bf16"},
+    Alias{"half", "fp16"},
+    Alias{"float16", "fp16"},
+    Alias{"f16", "fp16"},
+    Alias{"float8", "fp8"},
+    Alias{"f8", "fp8"},
+    Alias{"e4m3", "fp8"},
+    Alias{"fp8_e4m3", "fp8"},
+    Alias{"fp8_inc", "fp8"},
+    Alias{"float8_e4m3fn", "fp8"},
+    Alias{"e5m2", "fp8-e5m2"},
+    Alias{"float8_e5m2", "fp8-e5m2"},
+    Alias{"i8", "int8"},
+    Alias{"i4", "int4"},
+    Alias{"e2m1", "fp4"},
+    Alias{"fp4_e2m1", "nvfp4"},  // SGLang's cache: one scale byte per 16
+    Alias{"awq", "int4-g128-zp"},
+    Alias{"gptq", "int4-g128-zp"},
+    Alias{"w4a16", "int4-g128"},
+    Alias{"w8a8", "int8-channel"},
+    Alias{"int8_per_token_head", "int8-head"},
+    Alias{"fp8_per_token_head", "fp8-head"},
+    Alias{"int4_per_token_head", "int4-head"},
 };
 
 std::string folded(std::string_view name) {
@@ -46,17 +179,31 @@ std::string folded(std::string_view name) {
   return out;
 }
 
+const Format* canonical(const std::string& folded_name) {
+  for (const Format& f : kFormats)
+    if (folded(f.name) == folded_name) return &f;
+  return nullptr;
+}
+
+std::int64_t tiles(std::int64_t size, std::int32_t tile) {
+  return tile < 0 ? 1 : ceil_div(size, tile);
+}
+
 }  // namespace
 
 Bytes payload_bytes(const Format& f, std::int64_t rows, std::int64_t columns) {
   return Bytes(checked_mul(rows, checked_mul(ceil_div(columns, f.block_elements), f.block_bytes)));
 }
 
+std::int64_t scale_count(const Format& f, std::int64_t rows, std::int64_t columns) {
+  if (f.scales.rows == 0) return 0;
+  return checked_mul(tiles(rows, f.scales.rows), tiles(columns, f.scales.columns));
+}
+
 Bytes scale_bytes(const Format& f, std::int64_t rows, std::int64_t columns) {
-  if (f.scale_bytes == 0) return Bytes(f.tensor_bytes);
-  const std::int64_t down = f.scale_rows < 0 ? 1 : ceil_div(rows, f.scale_rows);
-  const std::int64_t across = f.scale_columns < 0 ? 1 : ceil_div(columns, f.scale_columns);
-  return Bytes(checked_add(checked_mul(checked_mul(down, across), f.scale_bytes), f.tensor_bytes));
+  const std::int64_t count = scale_count(f, rows, columns);
+  const std::int64_t zeros = ceil_div(checked_mul(count, f.scales.zero_bits), 8);
+  return Bytes(checked_add(checked_add(checked_mul(count, f.scales.bytes), zeros), f.tensor_bytes));
 }
 
 Bytes stored_bytes(const Format& f, std::int64_t rows, std::int64_t columns) {
@@ -71,14 +218,21 @@ std::span<const Format> formats() { return kFormats; }
 
 const Format* find_format(std::string_view name) {
   const std::string wanted = folded(name);
-  for (const Format& f : kFormats)
-    if (folded(f.name) == wanted) return &f;
+  if (const Format* f = canonical(wanted)) return f;
+  for (const Alias& alias : kAliases)
+    if (folded(alias.alias) == wanted) return canonical(folded(alias.name));
   return nullptr;
 }
 
 const Format& format_named(std::string_view name) {
   if (const Format* f = find_format(name)) return *f;
-  throw Error("unknown number format '" + std::string(name) + "'");
+  std::vector<std::string> names;
+  for (const Format& f : kFormats) names.emplace_back(f.name);
+  for (const Alias& alias : kAliases) names.emplace_back(alias.alias);
+  Error error("unknown number format '" + std::string(name) + "'");
+  const std::string advice = did_you_mean(name, names);
+  throw error.advise(advice.empty() ? "Known are bf16, fp8, int8, int4-g128, mxfp4, q4_k and more."
+                                    : advice);
 }
 
 }  // namespace kvplan

@@ -10,9 +10,8 @@ namespace {
 
 // Elements of the separate scale tensors of one weight, all copies.
 std::int64_t scale_elements(const Weight& w) {
-  if (!w.format || !w.is_matrix || w.format->scale_bytes == 0) return 0;
-  const std::int64_t bytes = scale_bytes(*w.format, w.rows, w.columns).n - w.format->tensor_bytes;
-  return checked_mul(bytes / w.format->scale_bytes, w.copies);
+  if (!w.format || !w.is_matrix) return 0;
+  return checked_mul(scale_count(*w.format, w.rows, w.columns), w.copies);
 }
 
 std::int64_t read_elements(const Weight& w) {

@@ -68,8 +68,11 @@ struct Latent {  // MLA: one latent and one rotary row per token, shared by all 
   std::int64_t heads = 0, latent = 0, rope = 0, nope = 0, v_width = 0;
 };
 struct Recurrent {
-  enum Kind { mamba1, mamba2, gated_delta_net, kda, short_conv } kind = mamba2;
-  std::int64_t k_heads = 0, v_heads = 0;  // mamba2: v_heads = SSM heads, k_heads = groups
+  // compressor: the fp32 ring of raw tokens that DeepSeek-V4 keeps before it writes an entry;
+  // k_width tokens of v_width numbers, not divided over GPUs.
+  enum Kind { mamba1, mamba2, gated_delta_net, kda, short_conv, compressor } kind = mamba2;
+  // mamba2: v_heads = SSM heads, k_heads = groups; mamba1: v_heads = inner channels of width 1.
+  std::int64_t k_heads = 0, v_heads = 0;
   std::int64_t k_width = 0,
                v_width = 0;  // state per v_head is k_width x v_width (mamba: k_width = state size)
   std::int64_t taps = 0;     // convolution kernel size; taps - 1 columns are kept
