@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multi-head latent attention (DeepSeek-V2 report, section 2.1) and the indexer of DeepSeek sparse
+// attention.
+#include "catalog/huggingface/draft.h"
+
+namespace kvplan::huggingface {
+namespace {
+
+// Only "full" layers own an indexer and its keys; "shared" ones use another layer's choice
+// (GLM-5.2).
+bool owns_indexer(const Draft& d, std::int64_t i) {
+  const auto types = d.keys.texts({"indexer_types"});
+  return types.empty() || types.at(static_cast<std::size_t>(i)) == "full";
+}
+
+void add_indexer(Draft& d, std::int64_t i, Layer& layer, std::int64_t q_rank) {
+  const auto top = d.keys.integer({"index_topk"}, 1);
+  if (!top) return;
+  Sparse sparse;
+  sparse.heads = d.keys.count({"index_n_heads"});
+  sparse.width = d.keys.count({"index_head_dim"});
+  sparse.top_entries = *top;
+  sparse.owns_keys = owns_indexer(d, i);
+  layer.mixer.sparse = sparse;
+  if (!sparse.owns_keys) return;
+  Weights& w = layer.weights;
+  constexpr auto kWhole = Sharding::replicated;
+  add_matrix(w, "self_attn.indexer.wq_b", Role::attention, sparse.heads * sparse.width, q_rank,
+             kWhole);
+  add_matrix(w, "self_attn.indexer.wk", Role::attention, sparse.width, d.hidden, kWhole);
+  add_vector(w, "self_attn.indexer.k_norm", Role::norm, 2 * sparse.width);
+  add_matrix(w, "self_attn.indexer.weights_proj", Role::attention, sparse.heads, d.hidden, kWhole);
+}
+
+}  // namespace
+
+void add_latent_attention(Draft& d, std::int64_t i, Layer& layer) {
+  const Keys& k = d.keys;
+  Latent l;
+  l.heads = d.heads;
+  l.latent = k.count({"kv_lora_rank"});
+  l.rope = k.count({"qk_rope_head_dim"});
+  l.nope = k.count({"qk_nope_head_dim"});
+  l.v_width = k.integer({"v_head_dim"}, 1).value_or(d.hidden / d.heads);
+  layer.mixer.kind = l;
+  layer.mixer.reach = {All{}};
+
+  Weights& w = layer.weights;
+  const std::int64_t q_rows = l.heads * (l.nope + l.rope);
+  const auto q_rank = k.integer({"q_lora_rank"}, 1);
+  if (q_rank) {
+    add_matrix(w, "self_attn.q_a_proj", Role::attention, *q_rank, d.hidden, Sharding::replicated);
+    add_vector(w, "self_attn.q_a_layernorm", Role::norm, *q_rank);
+    add_matrix(w, "self_attn.q_b_proj", Role::attention, q_rows, *q_rank);
+  } else {
+    add_matrix(w, "self_attn.q_proj", Role::attention, q_rows, d.hidden);
+  }
+  add_matrix(w, "self_attn.kv_a_proj_with_mqa", Role::attention, l.latent + l.rope, d.hidden,
+             Sharding::replicated);
+  add_vector(w, "self_attn.kv_a_layernorm", Role::norm, l.latent);
+  add_matrix(w, "self_attn.kv_b_proj", Role::attention, l.heads * (l.nope + l.v_width), l.latent);
+  add_matrix(w, "self_attn.o_proj", Role::attention, d.hidden, l.heads * l.v_width);
+  if (k.flag({"mla_use_output_gate"}))
+    add_matrix(w, "self_attn.g_proj", Role::attention, l.heads * l.v_width, d.hidden);
+  add_indexer(d, i, layer, q_rank.value_or(d.hidden));
+}
+
+}  // namespace kvplan::huggingface
