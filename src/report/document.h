@@ -2,6 +2,7 @@
 // An answer, described once and rendered in any format.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,12 +11,13 @@
 
 namespace kvplan {
 
-// How a number is shown to a person; JSON always has the plain number.
+// How a number is shown to a person (report/numbers.h); JSON and csv always have the plain number.
 enum class Show {
   plain,
   bytes,
   tokens,
   count,
+  flops,
   rate_bytes,
   rate_flops,
   seconds,
@@ -34,17 +36,23 @@ struct Value {
   Show show = Show::plain;
 };
 
-// A table for people and for csv: columns of a path into the rows.
+// A table for people and for csv: columns of a path into the rows. Where the part is one object
+// and not a list of rows, people see a list of titles and values.
 struct Column {
-  std::string title;   // "KV cache"
+  std::string title;   // "KV cache"; empty: for csv only
   std::string key;     // "bytes", "ceiling.tokens_per_second"
   bool always = true;  // false: left out when every row has the same value or none
+};
+// What html draws above a table: y over x, one line for each value of `series` (may be empty).
+struct Chart {
+  std::string x, y, series;  // keys of columns
 };
 struct Table {
   std::string part;  // path of its rows in the document: "kv.rows"; also the name for --part
   std::string title;
   std::vector<Column> columns;
   std::vector<std::string> notes;  // below the table
+  std::optional<Chart> chart;
 };
 struct Document {
   std::string command;
@@ -52,14 +60,16 @@ struct Document {
   std::vector<std::string> lead;  // sentences above the tables: the answer first
   std::vector<Table> tables;
   std::vector<std::string> closing;
+  std::string title;  // of an html page or markdown text: "Llama 3.1 8B on RTX 4090"
 };
 
 enum class OutputFormat { table, json, csv, markdown, html };
 struct RenderOptions {
   int width = 100;
   bool colour = false;
-  std::string part;  // csv: which table; empty = the first
+  std::string part;  // which table; empty: csv has the first, the others all
 };
+// Throws Error only where `part` names no table.
 std::string render(const Document&, OutputFormat, const RenderOptions& = {});
 
 }  // namespace kvplan
