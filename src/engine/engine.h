@@ -25,6 +25,8 @@ struct EngineOptions {
   std::optional<double> utilization;    // --utilization, likewise
   std::optional<Bytes> kv_pool;         // --kv-pool: per GPU; skips the budget
   std::optional<Bytes> reserve;         // --reserve: kept free per GPU
+  // vLLM chooses its batch sizes by the device, and reserves for them. Absent: a large one.
+  std::optional<DeviceSpec> device;
 };
 
 // One line of a budget with the interval it is known to; exact lines have low = high = value.

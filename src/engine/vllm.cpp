@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/vllm.h"
+
+#include <algorithm>
+
+#include "engine/settings.h"
+#include "engine/vllm/budget.h"
+#include "engine/vllm/groups.h"
+
+namespace kvplan {
+namespace {
+
+using namespace vllm;
+
+// DeepSeek-V3.2 and V4, GLM-5: an indexer over latents or over rows that serve as K and V.
+bool has_sparse_latents(const ModelSpec& model) {
+  return std::any_of(model.layers.begin(), model.layers.end(), [](const Layer& l) {
+    const auto* attention = std::get_if<Attention>(&l.mixer.kind);
+    return l.mixer.sparse &&
+           (attention ? attention->v_is_k : std::holds_alternative<Latent>(l.mixer.kind));
+  });
+}
+
+// The flag, or what the deployment says. Sparse latents in 8 bits have a format of their own.
+CacheFormats formats_of(const EngineOptions& options, const ModelSpec& model,
+                        const CacheFormats& asked) {
+  const auto flag = Settings(options).text("kv_cache_dtype");
+  const std::string name = flag && *flag != "auto" ? *flag : std::string(asked.name);
+  const bool eight_bits = name == "fp8" || name == "fp8_e4m3";
+  if (eight_bits && has_sparse_latents(model)) return cache_formats("fp8_ds_mla");
+  return name == asked.name ? asked : cache_formats(name);
+}
+
+bool is_compressed(const std::vector<CacheGroup>& groups) {
+  return std::any_of(groups.begin(), groups.end(),
+                     [](const CacheGroup& g) { return std::holds_alternative<Compressed>(g.law); });
+}
+
+class Vllm final : public Engine {
+ public:
+  Vllm(const EngineOptions& options, const ModelSpec& model, const Deployment& deployment)
+      : options_(options),
+        model_(model),
+        parallel_(deployment.parallel),
+        source_tokens_(deployment.source_tokens),
+        rules_(rules_of(options.version.empty() ? kNewest : parse_version(options.version))),
+        serving_(serving_of(options, rules_, model, parallel_)),
+        groups_(cache_groups(model, formats_of(options, model, deployment.cache),
+                             serving_.drafts_with_layers)),
+        layout_(prepared(serving_)),
+        weights_(rank_weights(served(serving_))) {}
+
+  Budget budget(const DeviceSpec& device) const override {
+    EngineOptions here = options_;
+    here.device = device;
+    const Serving sized = serving_of(here, rules_, model_, parallel_);
+    return budget_of(served(sized), weights_, device, options_.reserve);
+  }
+
+  Capacity capacity(Bytes pool, Tokens max_model_len) const override {
+    Capacity c;
+    if (layout_.rows.empty()) return c;
+    const std::int64_t length = max_model_len.n;
+    if (length < 1) throw Error("must be at least 1").of("max_model_len");
+    const std::int64_t blocks = std::max(pool, Bytes(0)) / layout_.bytes_per_block;
+    const std::int64_t request = layout_.blocks_of_request(length);
+    const double requests = static_cast<double>(blocks) / static_cast<double>(request);
+    c.block_tokens = layout_.block_tokens;
+    c.blocks = blocks;
+    c.kv_tokens =
+        rules_.printed_tokens == PrintedTokens::concurrency_times_length
+            ? static_cast<std::int64_t>(requests * static_cast<double>(length))
+            : checked_mul(blocks / layout_.groups(), layout_.block_tokens * layout_.shards);
+    c.max_concurrency = rules_.printed_concurrency == PrintedConcurrency::tokens_over_length
+                            ? static_cast<double>(*c.kv_tokens) / static_cast<double>(length)
+                            : requests;
+    c.max_context = longest_request(layout_, rules_, pool, max_model_len);
+    return c;
+  }
+
+  Bytes reserved(Tokens context, std::int64_t batch) const override {
+    return layout_.bytes_per_block * blocks(context, batch);
+  }
+
+  Bytes reserved_total(Tokens context, std::int64_t batch) const override {
+    Bytes all_stages;
+    for (Bytes stage : layout_.stage_blocks) all_stages += stage;
+    return all_stages * parallel_.tp * blocks(context, batch);
+  }
+
+ private:
+  std::int64_t blocks(Tokens context, std::int64_t batch) const {
+    return checked_mul(layout_.blocks_of_request(context.n), batch);
+  }
+
+  Served served(const Serving& serving) const {
+    return {model_, parallel_, rules_, serving, source_tokens_};
+  }
+
+  Layout prepared(const Serving& serving) const {
+    if (groups_.empty()) return {};
+    if (is_compressed(groups_))
+      return packed_layout(compressed_buckets(groups_, served(serving)), served(serving));
+    return layout_of(buckets_of(groups_, served(serving)), served(serving));
+  }
+
+  EngineOptions options_;
+  ModelSpec model_;
+  Parallelism parallel_;
+  Tokens source_tokens_;
+  Rules rules_;
+  Serving serving_;
+  std::vector<CacheGroup> groups_;
+  Layout layout_;
+  RankWeights weights_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_vllm(const EngineOptions& options, const ModelSpec& model,
+                                  const Deployment& deployment) {
+  return std::make_unique<Vllm>(options, model, deployment);
+}
+
+}  // namespace kvplan

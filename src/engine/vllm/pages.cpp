@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Page sizes: vllm/v1/kv_cache_interface.py; block of hybrid models: vllm/platforms/interface.py
+// and its start-up lines (club-3090#158, vllm#28228).
+#include "engine/vllm/pages.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace kvplan::vllm {
+namespace {
+
+constexpr std::int64_t kAttentionBlock = 16;   // FlashAttention, Triton, FlashInfer
+constexpr std::int64_t kLatentBlock = 64;      // FlashMLA, sparse MLA
+constexpr std::int64_t kIndexScale = 4;        // bytes per index key, which is 8 bits wide
+constexpr std::int64_t kExpandedLatent = 256;  // width of K and V heads before latents were cached
+
+bool has_latent(const CacheGroup& group) {
+  return group.kind == CacheGroup::latent || group.kind == CacheGroup::index;
+}
+
+std::int64_t heads_per_rank(const Part& part, std::int64_t tp) {
+  return part.replicated ? part.heads : std::max<std::int64_t>(1, part.heads / tp);
+}
+
+// Before latents were cached: K and V of every head, padded to one width.
+Bytes expanded_row(const CacheGroup& group, const Served& served) {
+  const auto& layer = served.model.layers[static_cast<std::size_t>(group.layers.front())];
+  const auto& latent = std::get<Latent>(layer.mixer.kind);
+  const std::int64_t heads = std::max<std::int64_t>(1, latent.heads / served.parallel.tp);
+  const std::int64_t width = round_up(latent.nope + latent.rope, kExpandedLatent);
+  return 2 * payload_bytes(*served.model.native, heads, width);
+}
+
+Demand demand_of(const CacheGroup& group, const Served& served, std::int64_t block) {
+  const Serving& s = served.serving;
+  Demand d;
+  d.block = block;
+  d.shards = served.parallel.dcp;
+  if (const auto* window = std::get_if<Window>(&group.law)) {
+    d.law = Demand::window;
+    d.size = window->size.n;
+    d.in_flight = s.in_flight();
+  } else if (const auto* chunk = std::get_if<Chunk>(&group.law)) {
+    d.law = Demand::chunk;
+    d.size = chunk->size.n;
+    d.in_flight = s.in_flight();
+  } else if (std::holds_alternative<Source>(group.law)) {
+    d.law = Demand::source;
+    d.size = served.source_tokens.n;
+  }
+  return d;
+}
+
+// States of one sequence: the running one, one per drafted token, one more for prefix caching.
+Demand state_demand(const Served& served, std::int64_t block) {
+  const Serving& s = served.serving;
+  Demand d;
+  d.block = block;
+  if (s.state_cache == StateCache::all) return d;
+  d.law = Demand::fixed;
+  d.size = (s.state_cache == StateCache::align ? 2 : 1) + s.speculative_tokens;
+  return d;
+}
+
+// Tokens of the chunks in which a kernel computes recurrent layers.
+std::int64_t state_chunk(Recurrent::Kind kind) {
+  return kind == Recurrent::mamba1 || kind == Recurrent::mamba2 ? 256 : 64;
+}
+
+bool same_part(const Part& a, const Part& b) {
+  return a.role == b.role && a.heads == b.heads && a.width == b.width && *a.format == *b.format;
+}
+
+// The engine compares what is stored, not what is read of it.
+bool same_cache(const Bucket& a, const Bucket& b) {
+  return !a.recurrent && !b.recurrent && a.demand == b.demand &&
+         std::equal(a.entry.begin(), a.entry.end(), b.entry.begin(), b.entry.end(), same_part);
+}
+
+struct HybridBlock {
+  std::int64_t block;
+  Bytes state_page;
+};
+
+// Every attention layer of a hybrid model takes the block that makes the first attention layer's
+// page as large as the largest state; states are padded to that page.
+HybridBlock hybrid_sizes(const std::vector<CacheGroup>& groups, const Served& served) {
+  const Serving& s = served.serving;
+  std::int64_t grain = std::max(attention_block(groups, s), kAttentionBlock);
+  Bytes state;
+  const CacheGroup* attention = nullptr;
+  for (const CacheGroup& g : groups) {
+    if (const auto* kept = std::get_if<State>(&g.law)) {
+      state = std::max(
+          state, state_page(*kept, served.parallel.tp, s.speculative_tokens, *served.model.native));
+      if (s.state_cache == StateCache::all) grain = std::lcm(grain, state_chunk(kept->mixer.kind));
+    } else if (!attention) {
+      attention = &g;
+    }
+  }
+  if (!attention) return {s.block_size.value_or(s.max_model_len.n), state};
+  const Bytes row = row_bytes(*attention, served);
+  const std::int64_t block = hybrid_block(state, row, grain);
+  return {block, row * block};
+}
+
+}  // namespace
+
+Bytes row_bytes(const CacheGroup& group, const Served& served) {
+  if (group.kind == CacheGroup::latent && !served.rules.stores_latent)
+    return expanded_row(group, served);
+  Bytes total;
+  for (const Part& part : group.entry) {
+    const std::int64_t heads = heads_per_rank(part, served.parallel.tp);
+    total += part.role == Part::index ? Bytes(checked_mul(heads, part.width + kIndexScale))
+                                      : cache_row_bytes(*part.format, heads, part.width);
+  }
+  return Bytes(round_up(total.n, group.entry_multiple));
+}
+
+Bytes state_page(const State& state, std::int64_t tp, std::int64_t speculative_tokens,
+                 const Format& native) {
+  const Recurrent& r = state.mixer;
+  std::int64_t channels = r.conv_channels;
+  // Groups that tp does not divide are replicated so that each rank has one.
+  if (r.kind == Recurrent::mamba2 && r.k_heads % tp != 0)
+    channels += 2 * (tp - r.k_heads) * r.k_width;
+  const Format& conv = state.conv_format ? *state.conv_format : native;
+  const std::int64_t rows =
+      std::max<std::int64_t>(r.taps - 1, 0) +
+      (r.kind == Recurrent::short_conv || r.kind == Recurrent::mamba1 ? 0 : speculative_tokens);
+  Bytes total = payload_bytes(conv, rows, channels / tp);
+  if (r.kind == Recurrent::short_conv) return total;
+  const Format& format = r.state_format             ? *r.state_format
+                         : r.kind == Recurrent::kda ? format_named("fp32")
+                                                    : native;
+  const std::int64_t elements = checked_mul(checked_mul(r.v_heads, r.k_width), r.v_width);
+  if (elements % tp != 0)
+    throw Error("does not divide the state of the recurrent layers").of("tensor_parallel_size");
+  return total + payload_bytes(format, elements / tp, 1);
+}
+
+std::int64_t hybrid_block(Bytes state, Bytes row, std::int64_t grain) {
+  return checked_mul(grain, ceil_div(state.n, checked_mul(grain, row.n)));
+}
+
+std::int64_t attention_block(const std::vector<CacheGroup>& groups, const Serving& serving) {
+  if (serving.block_size) return *serving.block_size;
+  return std::any_of(groups.begin(), groups.end(), has_latent) ? kLatentBlock : kAttentionBlock;
+}
+
+std::vector<int> stages_of(const ModelSpec& model, std::int64_t pp) {
+  const auto layers = static_cast<std::int64_t>(main_layers(model).size());
+  // The layers that do not divide go to the stages before the last, which also holds the head.
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(pp), layers / pp);
+  for (std::int64_t i = 0; i < layers % pp; ++i)
+    ++sizes[static_cast<std::size_t>(std::max<std::int64_t>(pp - 2 - i, 0))];
+  std::vector<int> stages;
+  std::size_t stage = 0;
+  std::int64_t left = sizes[0];
+  for (const Layer& layer : model.layers) {
+    if (layer.role != Layer::main) {
+      stages.push_back(layer.role == Layer::mtp ? static_cast<int>(pp - 1) : 0);
+      continue;
+    }
+    while (left == 0) left = sizes[++stage];
+    --left;
+    stages.push_back(static_cast<int>(stage));
+  }
+  return stages;
+}
+
+std::vector<int> stages_of_group(const CacheGroup& group, const Served& served) {
+  const std::vector<int> all = stages_of(served.model, served.parallel.pp);
+  std::vector<int> own;
+  for (int layer : group.layers) own.push_back(all[static_cast<std::size_t>(layer)]);
+  return own;
+}
+
+std::vector<Bucket> buckets_of(const std::vector<CacheGroup>& groups, const Served& served) {
+  const bool hybrid = std::any_of(groups.begin(), groups.end(), [](const CacheGroup& g) {
+    return std::holds_alternative<State>(g.law);
+  });
+  HybridBlock sizes{attention_block(groups, served.serving), Bytes(0)};
+  if (hybrid) sizes = hybrid_sizes(groups, served);
+  std::vector<Bucket> buckets;
+  for (const CacheGroup& g : groups) {
+    if (g.layers.empty()) continue;
+    Bucket b;
+    b.stages = stages_of_group(g, served);
+    b.entry = g.entry;
+    b.recurrent = std::holds_alternative<State>(g.law);
+    b.demand = b.recurrent ? state_demand(served, sizes.block) : demand_of(g, served, sizes.block);
+    b.page = b.recurrent ? sizes.state_page : row_bytes(g, served) * sizes.block;
+    const auto same = std::find_if(buckets.begin(), buckets.end(),
+                                   [&](const Bucket& other) { return same_cache(other, b); });
+    if (same == buckets.end())
+      buckets.push_back(std::move(b));
+    else
+      same->stages.insert(same->stages.end(), b.stages.begin(), b.stages.end());
+  }
+  return buckets;
+}
+
+}  // namespace kvplan::vllm

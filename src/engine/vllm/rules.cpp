@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Read from vLLM's public sources and start-up logs; each row names where.
+#include "engine/vllm/rules.h"
+
+#include <array>
+
+namespace kvplan::vllm {
+namespace {
+
+using Row = Rule<Rules>;
+
+constexpr std::array kRows = {
+    Row{"whole-device accounting",
+        {0, 0},
+        "vllm#10511, vllm#10517",
+        [](Rules& r) {
+          r.non_torch_single = {0.1, 0.35, 1.8};
+          r.non_torch_several = {0.4, 0.6, 3.6};
+        }},
+    Row{"latent cache for MLA", {0, 7}, "vllm#4650", [](Rules& r) { r.stores_latent = true; }},
+    Row{"V1: chunked prefill, prefix caching, sizes by device",
+        {0, 8},
+        "vllm/engine/arg_utils.py",
+        [](Rules& r) {
+          r.chunked_by_default = true;
+          r.prefix_caching = true;
+          r.sized_by_device = true;
+          r.samples_in_chunked_profile = true;
+        }},
+    Row{"concurrency of the groups",
+        {0, 10},
+        "vllm#21348",
+        [](Rules& r) { r.printed_concurrency = PrintedConcurrency::blocks_over_request; }},
+    Row{"hybrid cache manager, memory measured from a snapshot",
+        {0, 10},
+        "vllm#21348, vllm#25350",
+        [](Rules& r) {
+          r.hybrid_groups = true;
+          r.non_torch_single = {0.1, 0.12, 0.35};
+          r.non_torch_several = {0.4, 0.56, 2.0};
+        }},
+    Row{"near-equal buckets share one group size",
+        {0, 11},
+        "vllm/v1/core/kv_cache_utils.py",
+        [](Rules& r) { r.merge_below = 1.25; }},
+    Row{"asynchronous scheduling by default",
+        {0, 14},
+        "vllm/config/scheduler.py",
+        [](Rules& r) { r.async_by_default = true; }},
+    Row{"check compares all stages",
+        {0, 15},
+        "vllm#34076",
+        [](Rules& r) { r.checks_whole_model = true; }},
+    Row{"check compares one stage",
+        {0, 16},
+        "vllm#34076",
+        [](Rules& r) { r.checks_whole_model = false; }},
+    Row{"sampler without a full sort",
+        {0, 16},
+        "public start-up logs, fitted",
+        [](Rules& r) {
+          r.sampler_bytes = {8, 11, 14};
+        }},
+    Row{"recurrent states in the prefix cache",
+        {0, 20},
+        "club-3090#104",
+        [](Rules& r) { r.caches_state_prefixes = true; }},
+    Row{"drafters widen the shared group size",
+        {0, 20},
+        "vllm/v1/core/kv_cache_utils.py",
+        [](Rules& r) { r.merge_below = 1.5; }},
+    Row{"graphs are estimated inside the budget",
+        {0, 21},
+        "vllm#38284",
+        [](Rules& r) {
+          r.graphs_in_budget = true;
+          r.utilization = 0.92;
+        }},
+    Row{"tokens printed from concurrency",
+        {0, 21},
+        "club-3090#104",
+        [](Rules& r) { r.printed_tokens = PrintedTokens::concurrency_times_length; }},
+    Row{"speculation on every cached state",
+        {0, 22},
+        "vllm/v1/kv_cache_interface.py",
+        [](Rules& r) { r.speculates_on_all_states = true; }},
+    Row{"uneven pages scale and pad",
+        {0, 22},
+        "club-3090 benchmarks (Gemma-4-31B)",
+        [](Rules& r) { r.uneven_pages = UnevenPages::scaled_to_fit; }},
+    Row{"slots counted by page size",
+        {0, 23},
+        "vllm#44454",
+        [](Rules& r) { r.mixed_block = MixedBlock::slots_by_page_size; }},
+    Row{"uneven pages pad",
+        {0, 24},
+        "vllm/v1/core/kv_cache_utils.py",
+        [](Rules& r) { r.uneven_pages = UnevenPages::padded; }},
+    Row{"every batch in flight",
+        {0, 26},
+        "public start-up logs of 0.26.0 and 0.27.1",
+        [](Rules& r) { r.in_flight_batches = true; }},
+    Row{"groups overlay one dense block",
+        {0, 27},
+        "vllm#48993",
+        [](Rules& r) {
+          r.mixed_block = MixedBlock::largest_group;
+          r.request_in_cache_blocks = false;
+          r.checks_own_block = true;
+          r.uneven_pages = UnevenPages::packed_by_block;
+        }},
+    Row{"the null block is not counted as free",
+        {0, 27},
+        "vllm/v1/core/kv_cache_utils.py",
+        [](Rules& r) { r.keeps_null_block = true; }},
+};
+
+}  // namespace
+
+Rules rules_of(Version version) { return folded<Rules>(kRows, version); }
+
+}  // namespace kvplan::vllm

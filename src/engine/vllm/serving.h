@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flags of one vLLM server with every default chosen, as its argument parser does.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cost/deployment.h"
+#include "engine/engine.h"
+#include "engine/vllm/rules.h"
+
+namespace kvplan::vllm {
+
+// What a recurrent layer keeps of a sequence's past states.
+enum class StateCache { none, align, all };
+
+struct Serving {
+  Tokens max_model_len;
+  std::int64_t batched_tokens = 0;  // T: tokens of one step
+  std::int64_t sequences = 0;       // S
+  std::int64_t batches = 1;         // steps in flight
+  std::int64_t speculative_tokens = 0;
+  bool drafts_with_layers = false;  // the draft has cache layers of its own (MTP, EAGLE, …)
+  std::optional<std::int64_t> hidden_state_layers;  // whose outputs are kept for a draft's training
+  bool chunked = false;                             // prefill in chunks of T
+  bool prefix_caching = false;
+  bool hybrid_groups = false;
+  bool eager = false;
+  StateCache state_cache = StateCache::none;
+  std::optional<std::int64_t> block_size;
+  double utilization = 0;
+  std::optional<Bytes> kv_cache_memory;
+
+  // Tokens that a window holds beside itself while they are computed.
+  std::int64_t in_flight() const { return checked_mul(batched_tokens, batches); }
+};
+
+Serving serving_of(const EngineOptions&, const Rules&, const ModelSpec&, const Parallelism&);
+
+}  // namespace kvplan::vllm

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/vllm/weights.h"
+
+#include <algorithm>
+
+namespace kvplan::vllm {
+namespace {
+
+constexpr std::int64_t kVocabularyMultiple =
+    64;  // vllm/model_executor/layers/vocab_parallel_embedding.py
+// Marlin pads MXFP4 experts: inner width per rank to 128, hidden width to 256 (vllm#23278: 65.97
+// GiB of weights for gpt-oss-120b).
+constexpr std::int64_t kExpertInner = 128, kExpertHidden = 256;
+
+std::int64_t kv_heads_of(const Layer* layer) {
+  const auto* attention = layer ? std::get_if<Attention>(&layer->mixer.kind) : nullptr;
+  return attention ? attention->kv_heads : 1;
+}
+
+// Ranks that share one copy of a weight.
+std::int64_t shards_of(const Weight& w, const Layer* layer, const Parallelism& p) {
+  if (w.role == Role::routed_expert && p.ep > 1) return p.ep;
+  switch (w.sharding) {
+    case Sharding::replicated:
+      return 1;
+    case Sharding::split:
+      return p.tp;
+    case Sharding::kv_heads:
+      return std::min(p.tp, std::max<std::int64_t>(kv_heads_of(layer), 1));
+  }
+  return 1;
+}
+
+Bytes sharded(const Weight& w, std::int64_t rows, std::int64_t columns, std::int64_t shards) {
+  const Bytes whole = stored_bytes(*w.format, rows, columns) * w.copies;
+  return Bytes(ceil_div(whole.n, shards));
+}
+
+Bytes padded_expert(const Weight& w, const Parallelism& p, std::int64_t shards, Bytes plain,
+                    std::int64_t hidden) {
+  if (w.role != Role::routed_expert || w.format->name != "mxfp4" || !w.is_matrix) return plain;
+  const std::int64_t split = p.ep > 1 ? 1 : p.tp;
+  const auto widened = [&](std::int64_t n) {
+    if (n == hidden) return round_up(n, kExpertHidden);
+    return checked_mul(round_up(ceil_div(n, split), kExpertInner), split);
+  };
+  return sharded(w, widened(w.rows), widened(w.columns), shards);
+}
+
+void add(RankWeights& sum, const Weight& w, const Layer* layer, const Served& served) {
+  const std::int64_t shards = shards_of(w, layer, served.parallel);
+  const bool vocabulary =
+      (w.role == Role::embedding || w.role == Role::head) && w.rows == served.model.vocabulary;
+  const Bytes plain =
+      sharded(w, vocabulary ? round_up(w.rows, kVocabularyMultiple) : w.rows, w.columns, shards);
+  sum.value += plain;
+  sum.high += padded_expert(w, served.parallel, shards, plain, served.model.hidden);
+}
+
+// Embedding tables live on the first stage, norm and head on the last; a tied table on both.
+bool on_stage(const Weight& w, const ModelSpec& model, std::int64_t stage, std::int64_t pp) {
+  const bool first = stage == 0, last = stage == pp - 1;
+  if (w.role == Role::embedding) return first || (last && model.tied_head);
+  return last;
+}
+
+}  // namespace
+
+RankWeights rank_weights(const Served& served) {
+  const ModelSpec& model = served.model;
+  const std::int64_t pp = served.parallel.pp;
+  const std::vector<int> stages = stages_of(model, pp);
+  std::vector<RankWeights> sums(static_cast<std::size_t>(pp));
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const Layer& layer = model.layers[i];
+    if (layer.role == Layer::mtp && !served.serving.drafts_with_layers) continue;
+    for (const Weight& w : layer.weights)
+      add(sums[static_cast<std::size_t>(stages[i])], w, &layer, served);
+  }
+  for (std::int64_t stage = 0; stage < pp; ++stage) {
+    RankWeights& sum = sums[static_cast<std::size_t>(stage)];
+    for (const Weight& w : model.ends)
+      if (on_stage(w, model, stage, pp)) add(sum, w, nullptr, served);
+    if (stage == 0)
+      for (const Weight& w : model.vision) add(sum, w, nullptr, served);
+  }
+  return *std::max_element(sums.begin(), sums.end(),
+                           [](const auto& a, const auto& b) { return a.value < b.value; });
+}
+
+}  // namespace kvplan::vllm

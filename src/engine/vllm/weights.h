@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights that one rank holds: sharded and padded as vLLM does.
+#pragma once
+#include "engine/vllm/pages.h"
+
+namespace kvplan::vllm {
+
+struct RankWeights {
+  Bytes value;  // as the checkpoint has them, sharded
+  Bytes high;   // with the padding of kernels that may be chosen (MXFP4 experts)
+};
+
+// The fullest pipeline stage's.
+RankWeights rank_weights(const Served&);
+
+}  // namespace kvplan::vllm
