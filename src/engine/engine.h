@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cost/deployment.h"
 #include "cost/device.h"
@@ -63,6 +64,13 @@ struct Engine {
   // As above, all GPUs of one replica together.
   virtual Bytes reserved_total(Tokens context, std::int64_t batch) const = 0;
 };
+
+// Canonical names, and the one that a usual spelling stands for ("llamacpp", "TensorRT-LLM",
+// "sgl"). Throws Error for an unknown name, with the near miss as advice.
+std::vector<std::string_view> engine_names();
+std::string_view engine_named(std::string_view spelling);
+// "vllm@0.21" → canonical name and version, no settings.
+EngineOptions parse_engine(std::string_view name_at_version);
 
 // Throws Error for an unknown engine, version, flag or flag value, with the near miss as advice.
 std::unique_ptr<Engine> make_engine(const EngineOptions&, const ModelSpec&, const Deployment&);

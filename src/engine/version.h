@@ -13,7 +13,8 @@ struct Version {
   friend constexpr auto operator<=>(const Version&, const Version&) = default;
 };
 
-// "0.21", "v0.27.1", "0.11.1rc2", "0.26.1rc1.dev608"; throws Error on anything else.
+// "0.21", "v0.27.1", "0.11.1rc2", "0.26.1rc1.dev608", "b4567" (a llama.cpp build: its number is the
+// major); throws Error on anything else.
 Version parse_version(std::string_view text);
 
 template <class Rules>

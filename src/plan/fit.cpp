@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "plan/search.h"
+#include "search.h"
 
 namespace kvplan {
 namespace {

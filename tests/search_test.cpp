@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/search.h"
+#include "search.h"
 
 #include <doctest/doctest.h>
 

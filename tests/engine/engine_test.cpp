@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/engine.h"
+
+#include <doctest/doctest.h>
+
+#include "engine/shapes.h"
+
+using namespace kvplan;
+using namespace kvplan::test;
+
+TEST_CASE("an unknown engine is refused with the near miss") {
+  try {
+    engine_named("idea");
+    FAIL("accepted");
+  } catch (const Error& e) {
+    CHECK(e.advice == "Did you mean ideal?");
+  }
+  CHECK_THROWS_AS(engine_named(""), Error);
+  CHECK_THROWS_AS(parse_engine("ideal@1"), Error);
+}
+
+TEST_CASE("every engine answers for a plain model") {
+  const ModelSpec model = model_of({{32, attention(8, 128)}});
+  for (const std::string_view name : engine_names()) {
+    EngineOptions options;
+    options.name = name;
+    const auto engine = make_engine(options, model, on_gpus(1, "fp16"));
+    CAPTURE(options.name);
+    // 32 layers x 2 x 8 heads x 128 x 2 B x 4096 tokens = 512 MiB and whole blocks.
+    CHECK(engine->reserved(Tokens(4096), 1) == Bytes(512 * kMiB));
+    CHECK(engine->reserved(Tokens(4097), 1) > Bytes(512 * kMiB) - Bytes(1));
+    CHECK(engine->reserved_total(Tokens(4096), 3) >= engine->reserved(Tokens(4096), 3));
+  }
+}
+
+TEST_CASE("the ideal holds what the mathematics needs") {
+  // LLaMA-7B's shape at 4096 tokens, batch 2, fp16: 4.295 GB (DESIGN: Shazeer 2019 and GQA papers).
+  const ModelSpec model = model_of({{32, attention(32, 128)}});
+  const auto engine = make_engine({}, model, on_gpus(1, "fp16"));
+  CHECK(engine->reserved(Tokens(4096), 2) == Bytes(4294967296));
+  CHECK(engine->capacity(Bytes(4294967296), Tokens(131072)).max_context == Tokens(8192));
+  CHECK_FALSE(engine->capacity(Bytes(1), Tokens(131072)).max_context.has_value());
+}
+
+TEST_CASE("latents are held by every GPU of a tensor-parallel replica") {
+  const auto engine = make_engine({}, model_of({{61, latent()}}), on_gpus(8));
+  const Bytes per_gpu = engine->reserved(Tokens(1), 1);
+  CHECK(per_gpu == Bytes(61 * 576 * 2));
+  CHECK(engine->reserved_total(Tokens(1), 1) == per_gpu * 8);
+}
+
+TEST_CASE("the fullest pipeline stage sets what a GPU needs") {
+  Deployment deployment = on_gpus(1);
+  deployment.parallel.pp = 2;
+  const auto engine = make_engine({}, model_of({{5, attention(1, 128)}}), deployment);
+  CHECK(engine->reserved(Tokens(1), 1) == Bytes(3 * 512));
+  CHECK(engine->reserved_total(Tokens(1), 1) == Bytes(5 * 512));
+}
+
+TEST_CASE("a budget is memory less what is kept free and the weights") {
+  EngineOptions options;
+  options.reserve = Bytes(2 * kGiB);
+  DeviceSpec device;
+  device.memory.value = Bytes(24 * kGiB);
+  const auto engine = make_engine(options, model_of({{1, attention(1, 128)}}), on_gpus(1));
+  CHECK(engine->budget(device).kv_pool.value == Bytes(22 * kGiB));
+  CHECK(engine->budget(device).kv_pool.basis == Basis::exact);
+}
