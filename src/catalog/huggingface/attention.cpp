@@ -51,6 +51,7 @@ void add_heads(Draft& d, Layer& layer, const Attention& a, Reach reach) {
 void add_attention(Draft& d, std::int64_t i, Layer& layer) {
   if (d.keys.integer({"kv_lora_rank"}) && d.keys.flag({"use_mla"}, true))
     return add_latent_attention(d, i, layer);
+  d.keys.find({"qk_nope_head_dim", "qk_rope_head_dim", "q_lora_rank"});  // of no effect here
   Attention a;
   a.heads = d.heads;
   a.kv_heads = d.kv_heads;

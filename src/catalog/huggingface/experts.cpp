@@ -94,9 +94,10 @@ void add_experts(Draft& d, Layer& layer, const Experts& e) {
   }
   add_feed_forward(d, w, Role::routed_expert, e.width, latent.value_or(d.hidden), e.count,
                    e.active);
-  if (const std::int64_t shared = shared_width(d, e); shared > 0)
-    add_feed_forward(d, w, Role::shared_expert, shared, d.hidden);
-  if (d.keys.has({"shared_expert_intermediate_size"}) && d.family.model_type.starts_with("qwen"))
+  const std::int64_t shared = shared_width(d, e);
+  if (shared == 0) return;
+  add_feed_forward(d, w, Role::shared_expert, shared, d.hidden);
+  if (d.family.model_type.starts_with("qwen"))
     add_matrix(w, "mlp.shared_expert_gate", Role::shared_expert, 1, d.hidden, Sharding::replicated);
 }
 

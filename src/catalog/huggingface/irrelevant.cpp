@@ -8,6 +8,8 @@ namespace {
 
 // Parts of names that mark a key as harmless, whatever surrounds them.
 constexpr std::string_view kHarmless[] = {"token_id",
+                                          "blocksparse_",
+                                          "dense_attention_every_n_layers",
                                           "token_index",
                                           "_token",
                                           "dropout",
@@ -191,6 +193,7 @@ constexpr std::string_view kIrrelevant[] = {"model_type",
                                             "sliding_window_pattern",
                                             "_sliding_window_pattern",
                                             "lm_head",
+                                            "rm_head",
                                             "num_mtp_modules",
                                             "num_nextn_predict_layers",
                                             "model_max_length",

@@ -145,6 +145,26 @@ std::int64_t pixtral_tower(const Keys& v, std::int64_t hidden, std::int64_t merg
   return c.n;
 }
 
+// Llama 3.2 Vision: tiles with embeddings of their own for each aspect ratio, two stacks of blocks,
+// the second with gates.
+std::int64_t mllama_tower(const Keys& v, std::int64_t hidden) {
+  const std::int64_t width = v.count({"hidden_size"}), inner = v.count({"intermediate_size"}),
+                     tiles = v.count({"max_num_tiles"}), with_class = positions(v) + 1;
+  const Node* ratios = v.find({"supported_aspect_ratios"});
+  const std::int64_t shapes = (ratios ? static_cast<std::int64_t>(ratios->items.size()) : 8) + 1;
+  const std::int64_t global = v.count({"num_global_layers"});
+  Count c;
+  c.linear(patch_elements(v), width, false);
+  c.vectors(1 + with_class + 4, width);           // class token, positions, norms before and after
+  c.vectors(shapes * tiles, with_class * width);  // positions within each tile
+  c.vectors(2 * shapes * tiles, width);           // of tiles, before and after
+  c.vectors(3 + 2 * global, 1);                   // gates
+  c.n += count_blocks(
+      {v.count({"num_hidden_layers"}) + global, width, inner, false, true, false, true});
+  c.linear(v.count({"vision_output_dim"}), hidden, true);
+  return c.n;
+}
+
 std::optional<std::int64_t> tower(const Draft& d, const Keys& v) {
   const std::string_view type = d.family.model_type;
   if (type == "qwen2_vl") return qwen2_tower(v, d.hidden);
@@ -152,6 +172,7 @@ std::optional<std::int64_t> tower(const Draft& d, const Keys& v) {
   if (type.starts_with("qwen3_vl") || type.starts_with("qwen3_5")) return qwen3_tower(v);
   if (type.starts_with("llama4")) return llama4_tower(v, d.hidden);
   if (type == "gemma3") return gemma3_tower(v, d.hidden);
+  if (type == "mllama") return mllama_tower(v, d.hidden);
   if (type == "llava") return llava_tower(v, d.hidden);
   if (type == "mistral3")
     return pixtral_tower(v, d.hidden, d.top.count_or({"spatial_merge_size"}, 2));

@@ -58,9 +58,9 @@ void read_widths(Draft& d) {
                 std::to_string(d.heads) + " heads")
         .of("head_dim")
         .advise("Give head_dim in the configuration.");
-  const auto inner = k.integer(
-      {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size", "d_ff", "decoder_ffn_dim"}, 0,
-      kMostWidth);
+  const auto inner = k.integer({"intermediate_size", "ff_intermediate_size", "n_inner", "ffn_dim",
+                                "ffn_hidden_size", "d_ff", "decoder_ffn_dim"},
+                               0, kMostWidth);
   const std::int64_t ratio = k.integer({"expansion_ratio"}, 1, 1024).value_or(4);
   d.inner = inner.value_or(checked_mul(ratio, d.hidden)) / d.family.inner_divisor;
   const auto vocabulary = k.integer({"vocab_size", "padded_vocab_size"}, 1);
