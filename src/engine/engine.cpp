@@ -6,7 +6,9 @@
 
 #include "engine/flags.h"
 #include "engine/ideal.h"
+#include "engine/llamacpp.h"
 #include "engine/version.h"
+#include "engine/vllm.h"
 #include "nearest.h"
 
 namespace kvplan {
@@ -22,6 +24,8 @@ struct Known {
 
 constexpr std::array kEngines = {
     Known{"ideal", "none", make_ideal},
+    Known{"vllm", "", make_vllm},
+    Known{"llama.cpp", "llamacpp llama-cpp llama_cpp llama-server llama.c++ gguf", make_llamacpp},
 };
 
 std::string lowered(std::string_view text) {

@@ -8,14 +8,31 @@
 using namespace kvplan;
 using namespace kvplan::test;
 
+TEST_CASE("an engine goes by its usual spellings") {
+  CHECK(engine_named("llama-server") == "llama.cpp");
+  CHECK(engine_named("llamacpp") == "llama.cpp");
+  CHECK(engine_named("vLLM") == "vllm");
+  CHECK(engine_named("ideal") == "ideal");
+}
+
 TEST_CASE("an unknown engine is refused with the near miss") {
   try {
-    engine_named("idea");
+    engine_named("vlm");
     FAIL("accepted");
   } catch (const Error& e) {
-    CHECK(e.advice == "Did you mean ideal?");
+    CHECK(e.advice == "Did you mean vllm?");
   }
   CHECK_THROWS_AS(engine_named(""), Error);
+}
+
+TEST_CASE("a version follows the name after @") {
+  const EngineOptions options = parse_engine("vllm@0.21");
+  CHECK(options.name == "vllm");
+  CHECK(options.version == "0.21");
+  CHECK(parse_engine("llama.cpp@b7079").version == "b7079");
+  CHECK(parse_engine("vllm").version.empty());
+  CHECK_THROWS_AS(parse_engine("vllm@soon"), Error);
+  CHECK_THROWS_AS(parse_engine("vllm@"), Error);
   CHECK_THROWS_AS(parse_engine("ideal@1"), Error);
 }
 

@@ -35,8 +35,7 @@ TEST_CASE("settings that an engine has are accepted") {
 }
 
 TEST_CASE("an unknown setting is refused with the near miss") {
-  CHECK(complaint(with("vllm", {{"max_num_sqes", "8"}})).find("max_num_seqs") !=
-        std::string::npos);
+  CHECK(complaint(with("vllm", {{"max_num_sqes", "8"}})).find("max_num_seqs") != std::string::npos);
   CHECK(complaint(with("llama.cpp", {{"tensor_parallel_size", "2"}})) != "");
   CHECK(complaint(with("ideal", {{"anything", "1"}})) != "");
   CHECK(complaint(with("vllm", {{"speculative_config.metod", "mtp"}}))

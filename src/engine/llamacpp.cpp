@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/llamacpp.h"
+
+#include <algorithm>
+
+#include "engine/budget_lines.h"
+#include "engine/llamacpp/memory.h"
+#include "engine/settings.h"
+#include "search.h"
+
+namespace kvplan {
+namespace {
+
+using namespace llamacpp;
+
+// The graph's temporaries of one micro-batch. With flash attention the logits and the hidden rows:
+// 306.75 MiB for Qwen3-32B, 304.75 for Qwen3-235B-A22B (ikawrakow/ik_llama.cpp#530, #397), other
+// models up to 15 % more. Without, the scores of all heads against all cells where that is larger.
+Bytes compute_buffer(const ModelSpec& model, const Serving& serving, std::int64_t cells) {
+  constexpr std::int64_t kFloat = 4;
+  std::int64_t per_token = checked_add(model.vocabulary, model.hidden);
+  if (!serving.flash) {
+    std::int64_t heads = 0;
+    for (const Layer& layer : model.layers) {
+      if (const auto* a = std::get_if<Attention>(&layer.mixer.kind))
+        heads = std::max(heads, a->heads);
+      if (const auto* l = std::get_if<Latent>(&layer.mixer.kind)) heads = std::max(heads, l->heads);
+    }
+    per_token = std::max(per_token, checked_mul(cells, heads + 1));
+  }
+  return Bytes(checked_mul(checked_mul(serving.micro_batch, per_token), kFloat));
+}
+
+LatentCache latent_cache(const EngineOptions& options, const Rules& rules) {
+  const auto mla = Settings(options).integer("mla_attn");  // of ik_llama.cpp
+  if (!mla) return rules.latent;
+  if (*mla < 0 || *mla > 3) throw Error("must be 0, 1, 2 or 3").of("mla_attn");
+  return *mla == 0 ? LatentCache::as_heads : LatentCache::alone;
+}
+
+std::int64_t device_count(const EngineOptions& options, const Parallelism& parallel) {
+  if (Settings(options).text("split_mode") == "none") return 1;
+  return checked_mul(parallel.tp, parallel.pp);
+}
+
+class LlamaCpp final : public Engine {
+ public:
+  LlamaCpp(const EngineOptions& options, const ModelSpec& model, const Deployment& deployment)
+      : options_(options),
+        model_(model),
+        rules_(rules_of(options.version.empty() ? kNewest : parse_version(options.version))),
+        serving_(serving_of(options, rules_, model, deployment.cache)),
+        devices_(devices_of(model, deployment.cache, serving_, latent_cache(options, rules_),
+                            device_count(options, deployment.parallel))) {}
+
+  Budget budget(const DeviceSpec& device) const override {
+    const Tokens length =
+        options_.max_model_len.value_or(model_.max_context.value_or(Tokens(4096)));
+    const Bytes buffer =
+        compute_buffer(model_, serving_, cells_of(serving_, rules_, length, 1).cells);
+    Budget b;
+    b.memory = device.memory.value;
+    b.reserved = options_.reserve ? exact_line(*options_.reserve, "--reserve")
+                                  : line_between(rules_.margin, rules_.margin, rules_.margin,
+                                                 Basis::engine_rule, "llama-server --fit-target");
+    if (const auto target = Settings(options_).integer("fit_target"); target && !options_.reserve)
+      b.reserved = exact_line(Bytes(checked_mul(*target, kMiB)), "fit_target");
+    b.weights = exact_line(fullest(&Device::weights), "all but the token table");
+    b.activation = line_between(buffer, buffer, Bytes(mul_div(buffer.n, 115, 100)),
+                                Basis::engine_rule, "compute buffers that llama.cpp prints");
+    b.non_torch = line_between(Bytes(200 * kMiB), Bytes(400 * kMiB), Bytes(600 * kMiB),
+                               Basis::assumed, "context of the driver and its libraries");
+    b.kv_pool =
+        left_after(exact_line(b.memory), {b.reserved, b.weights, b.activation, b.non_torch});
+    return with_pool(b, options_);
+  }
+
+  Capacity capacity(Bytes pool, Tokens max_model_len) const override {
+    Capacity c;
+    const std::int64_t slots = serving_.slots.value_or(1);
+    if (serving_.ctx_size) {
+      const Cells cells = cells_of(serving_, rules_, Tokens(1), 1);
+      if (fullest(cells) > pool) return c;
+      c.kv_tokens = checked_mul(cells.cells, cells.streams);
+      c.max_context = Tokens(std::min(cells.cells, max_model_len.n));
+    } else {
+      const auto fits = [&](std::int64_t n) { return reserved(Tokens(n), slots) <= pool; };
+      if (const auto n = largest(1, std::max<std::int64_t>(max_model_len.n, 1), fits))
+        c.max_context = Tokens(*n);
+      const auto limit = growing() ? std::max<std::int64_t>(pool.n, 1) : 0;
+      if (const auto n = largest(1, limit, fits)) c.kv_tokens = checked_mul(*n, slots);
+    }
+    if (c.kv_tokens && max_model_len.n > 0)
+      c.max_concurrency = static_cast<double>(*c.kv_tokens) / static_cast<double>(max_model_len.n);
+    return c;
+  }
+
+  Bytes reserved(Tokens context, std::int64_t batch) const override {
+    return fullest(cells_of(serving_, rules_, context, batch));
+  }
+
+  Bytes reserved_total(Tokens context, std::int64_t batch) const override {
+    const Cells cells = cells_of(serving_, rules_, context, batch);
+    Bytes sum;
+    for (const Device& device : devices_) sum += cache_bytes(device, serving_, cells);
+    return sum;
+  }
+
+ private:
+  // Whether more tokens ever need more bytes.
+  bool growing() const {
+    return std::any_of(devices_.begin(), devices_.end(),
+                       [](const Device& d) { return d.per_cell.n > 0; });
+  }
+  Bytes fullest(const Cells& cells) const {
+    Bytes most;
+    for (const Device& device : devices_)
+      most = std::max(most, cache_bytes(device, serving_, cells));
+    return most;
+  }
+  Bytes fullest(Bytes Device::*member) const {
+    Bytes most;
+    for (const Device& device : devices_) most = std::max(most, device.*member);
+    return most;
+  }
+
+  EngineOptions options_;
+  ModelSpec model_;
+  Rules rules_;
+  Serving serving_;
+  std::vector<Device> devices_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_llamacpp(const EngineOptions& options, const ModelSpec& model,
+                                      const Deployment& deployment) {
+  return std::make_unique<LlamaCpp>(options, model, deployment);
+}
+
+}  // namespace kvplan

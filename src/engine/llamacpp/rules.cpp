@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each row names the pull request of ggml-org/llama.cpp; its build number is that of the week in
+// which it was merged.
+#include "engine/llamacpp/rules.h"
+
+#include <array>
+
+namespace kvplan::llamacpp {
+namespace {
+
+constexpr std::array kRows = {
+    Rule<Rules>{"latents instead of heads",
+                {5130},
+                "ggml-org/llama.cpp#12801",
+                [](Rules& r) { r.latent = LatentCache::with_values; }},
+    Rule<Rules>{"a cache of its own for sliding layers",
+                {5430},
+                "ggml-org/llama.cpp#13194",
+                [](Rules& r) { r.windows = true; }},
+    Rule<Rules>{"a stream of cells for each sequence",
+                {5910},
+                "ggml-org/llama.cpp#14363",
+                [](Rules& r) { r.streams = true; }},
+    Rule<Rules>{"flash attention where the device can",
+                {6325},
+                "ggml-org/llama.cpp#15434",
+                [](Rules& r) { r.flash_by_default = true; }},
+    Rule<Rules>{"four slots that share one cache",
+                {6925},
+                "ggml-org/llama.cpp#16736",
+                [](Rules& r) { r.default_slots = 4; }},
+    Rule<Rules>{"256 cells whatever the attention",
+                {6970},
+                "ggml-org/llama.cpp#17046",
+                [](Rules& r) { r.padding = 256; }},
+    Rule<Rules>{"a margin on each device",
+                {7410},
+                "ggml-org/llama.cpp#16653",
+                [](Rules& r) { r.margin = Bytes(kGiB); }},
+    Rule<Rules>{"no values beside latents",
+                {7825},
+                "ggml-org/llama.cpp#19067",
+                [](Rules& r) { r.latent = LatentCache::alone; }},
+};
+
+}  // namespace
+
+Rules rules_of(Version build) { return folded<Rules>(kRows, build); }
+
+}  // namespace kvplan::llamacpp

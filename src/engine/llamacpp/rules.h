@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What differs between builds of llama.cpp, as one struct that rows of rules fill, oldest first.
+#pragma once
+#include "engine/version.h"
+#include "units.h"
+
+namespace kvplan::llamacpp {
+
+// How a cache holds multi-head latent attention.
+enum class LatentCache {
+  as_heads,     // keys and values of every head, expanded
+  with_values,  // one row of latent + rope as key, the latent once more as value
+  alone,        // one row of latent + rope
+};
+
+struct Rules {
+  // Cells of a cache are a multiple of this.
+  std::int64_t padding = 32, padding_with_flash = 256;
+  bool windows = false;  // sliding layers keep no more than their window
+  bool streams = false;  // slots have cells of their own unless the cache is unified
+  std::int64_t default_slots = 1;
+  bool flash_by_default = false;
+  LatentCache latent = LatentCache::as_heads;
+  Bytes margin;  // left free on each device
+};
+
+Rules rules_of(Version build);
+constexpr Version kNewest{10820, 0, 0};  // September 2026
+
+}  // namespace kvplan::llamacpp

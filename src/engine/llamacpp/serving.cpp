@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// common/arg.cpp, src/llama-context.cpp and src/llama-kv-cache-iswa.cpp of ggml-org/llama.cpp.
+#include "engine/llamacpp/serving.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/settings.h"
+
+namespace kvplan::llamacpp {
+namespace {
+
+// README of llama-server, --cache-type-k; q6_0: ikawrakow/ik_llama.cpp.
+constexpr std::array<std::string_view, 10> kCacheFormats = {
+    "fp32", "fp16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1", "q6_0"};
+
+void check_format(const Format& format, const char* key) {
+  if (std::find(kCacheFormats.begin(), kCacheFormats.end(), format.name) != kCacheFormats.end())
+    return;
+  throw Error("llama.cpp has no cache in " + std::string(format.name))
+      .of(key)
+      .advise("Use f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0, iq4_nl or f32.");
+}
+
+std::optional<std::int64_t> at_least(std::optional<std::int64_t> value, std::int64_t least,
+                                     const char* key) {
+  if (value && *value < least) throw Error("must be at least " + std::to_string(least)).of(key);
+  return value;
+}
+
+bool flash_of(const Settings& settings, const Rules& rules) {
+  const auto text = settings.text("flash_attn");
+  if (!text) return rules.flash_by_default;
+  return *text == "auto" ? rules.flash_by_default : *settings.boolean("flash_attn");
+}
+
+void read_draft(const Settings& settings, const ModelSpec& model, Serving& s) {
+  const std::string type = settings.text("spec_type").value_or("none");
+  if (type == "none") return;
+  s.rollback = at_least(settings.integer("spec_draft_n_max"), 0, "spec_draft_n_max").value_or(3);
+  s.drafts_with_mtp = type == "draft-mtp";
+  if (s.drafts_with_mtp && std::none_of(model.layers.begin(), model.layers.end(),
+                                        [](const Layer& l) { return l.role == Layer::mtp; }))
+    throw Error("the model has no draft layers").of("spec_type");
+  s.draft = cache_formats(settings.text("spec_draft_type_k").value_or("fp16") + "," +
+                          settings.text("spec_draft_type_v").value_or("fp16"));
+  check_format(*s.draft.key, "spec_draft_type_k");
+  check_format(*s.draft.value, "spec_draft_type_v");
+}
+
+}  // namespace
+
+Serving serving_of(const EngineOptions& options, const Rules& rules, const ModelSpec& model,
+                   const CacheFormats& cache) {
+  const Settings settings(options);
+  Serving s;
+  s.ctx_size = at_least(settings.integer("ctx_size"), 0, "ctx_size");
+  if (s.ctx_size == 0) s.ctx_size = model.max_context.value_or(Tokens(4096)).n;  // the model's own
+  s.slots = settings.integer("parallel");
+  if (s.slots == -1) s.slots.reset();  // automatic
+  at_least(s.slots, 1, "parallel");
+  s.unified = settings.boolean("kv_unified");
+  s.micro_batch = at_least(settings.integer("ubatch_size"), 1, "ubatch_size").value_or(512);
+  s.flash = flash_of(settings, rules);
+  s.full_windows = settings.boolean("swa_full").value_or(false) || !rules.windows;
+  s.padding = s.flash ? rules.padding_with_flash : rules.padding;
+  read_draft(settings, model, s);
+  check_format(*cache.key, "--kv");
+  check_format(*cache.value, "--kv");
+  if (!s.flash && cache.value->block_elements > 1)
+    throw Error("values in " + std::string(cache.value->name) + " need flash attention")
+        .of("flash_attn")
+        .advise("Set flash_attn=on, or keep values in f16.");
+  return s;
+}
+
+Cells cells_of(const Serving& s, const Rules& rules, Tokens context, std::int64_t batch) {
+  batch = std::max<std::int64_t>(batch, 1);
+  Cells c;
+  c.sequences = s.slots.value_or(s.ctx_size ? rules.default_slots : batch);
+  const bool chosen = s.slots || !s.ctx_size;  // the number of slots is not left to the server
+  c.unified = !rules.streams || s.unified.value_or(!chosen);
+  const std::int64_t asked = s.ctx_size ? *s.ctx_size : checked_mul(context.n, batch);
+  const std::int64_t total = round_up(std::max<std::int64_t>(asked, 1), s.padding);
+  c.streams = c.unified ? 1 : c.sequences;
+  c.cells = c.unified ? total : round_up(std::max<std::int64_t>(total / c.sequences, 1), s.padding);
+  return c;
+}
+
+std::int64_t window_cells(const Serving& s, const Cells& c, Tokens window) {
+  if (s.full_windows) return c.cells;
+  const std::int64_t sharing = c.unified ? c.sequences : 1;
+  const std::int64_t needed = checked_add(checked_mul(window.n, sharing), s.micro_batch);
+  return round_up(std::min(c.cells, needed), s.padding);
+}
+
+}  // namespace kvplan::llamacpp
