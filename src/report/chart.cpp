@@ -63,6 +63,9 @@ class Axis {
     return log_ ? std::log(v / low_) / std::log(high_ / low_) : (v - low_) / (high_ - low_);
   }
   std::string label(double v) const { return shown(v, show_); }
+  std::string mark(double v) const {  // a round value
+    return shown(v, show_ == Show::tokens_per_second ? Show::count : show_);
+  }
 
   std::vector<double> ticks() const {
     std::vector<double> marks;
@@ -113,10 +116,10 @@ std::string frame(const Axis& x, const Axis& y, const std::string& x_title,
         "<line class=\"grid\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>"
         "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
         kLeft, kWidth - kRight, down(y, v), down(y, v), kLeft - 8, down(y, v) + 4,
-        html_escaped(y.label(v)));
+        html_escaped(y.mark(v)));
   for (const double v : x.ticks())
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
-                       across(x, v), kHeight - kBottom + 18, html_escaped(x.label(v)));
+                       across(x, v), kHeight - kBottom + 18, html_escaped(x.mark(v)));
   svg += fmt::format(
       "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" class=\"axis\">{}</text>\n",
       (kLeft + kWidth - kRight) / 2, kHeight - 6, html_escaped(x_title));

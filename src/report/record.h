@@ -39,7 +39,7 @@ Object object(const T& record) {
   Object members;
   const auto add = [&](const auto& f) {
     Value v = value(std::invoke(f.get, record));
-    if (f.show) v.show = *f.show;
+    if (f.show) v = shown_as(std::move(v), *f.show);
     members.emplace_back(f.key, std::move(v));
   };
   std::apply([&](const auto&... fields) { (add(fields), ...); }, description<T>);

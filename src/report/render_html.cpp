@@ -2,6 +2,8 @@
 // One page that needs nothing else: no script, no font, no network; light, dark and on paper.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/chart.h"
 #include "report/grid.h"
 #include "report/html.h"
@@ -33,12 +35,13 @@ table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabul
 th { color: var(--soft); font-weight: 600; text-align: left; vertical-align: bottom; }
 th, td { padding: .32rem .9rem .32rem 0; border-bottom: 1px solid var(--line); }
 td { vertical-align: top; }
-.n { text-align: right; white-space: nowrap; }
+.n { text-align: right; }
+.n, .k { white-space: nowrap; }
 .facts td:first-child { color: var(--soft); white-space: nowrap; padding-right: 1.6rem; }
 .note, footer { color: var(--soft); font-size: .85rem; }
 .note { margin: .5rem 0 0; }
 footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: .8rem; }
-svg { width: 100%; max-width: 47.5rem; height: auto; margin: .2rem 0 .8rem; display: block;
+svg { width: 100%; min-width: 32rem; max-width: 47.5rem; height: auto; margin: .2rem 0 .8rem; display: block;
   font-size: 12px; fill: var(--soft); }
 svg .grid { stroke: var(--line); }
 svg .axis { font-weight: 600; }
@@ -52,10 +55,23 @@ svg .t3 { fill: var(--c3); } svg .t4 { fill: var(--c4); } svg .t5 { fill: var(--
   tr, svg, .lead { break-inside: avoid; } h2 { break-after: avoid; } .wide { overflow: visible; } }
 )";
 
+// Numbers align to the right; columns of short texts keep each on one line.
+std::vector<std::string_view> classes_of(const Grid& g) {
+  constexpr std::size_t kShort = 28;
+  std::vector<std::string_view> classes;
+  for (std::size_t c = 0; c < g.heads.size(); ++c) {
+    const bool brief = std::all_of(g.rows.begin(), g.rows.end(), [&](const auto& row) {
+      return display_width(row[c]) <= kShort;
+    });
+    classes.push_back(g.heads[c].number ? " class=\"n\"" : brief ? " class=\"k\"" : "");
+  }
+  return classes;
+}
+
 std::string table_html(const Grid& g) {
+  const std::vector<std::string_view> classes = classes_of(g);
   const auto cell = [&](std::string_view tag, std::size_t c, const std::string& text) {
-    return fmt::format("<{0}{1}>{2}</{0}>", tag, g.heads[c].number ? " class=\"n\"" : "",
-                       html_escaped(text));
+    return fmt::format("<{0}{1}>{2}</{0}>", tag, classes[c], html_escaped(text));
   };
   std::string out =
       fmt::format("<div class=\"wide\"><table{}>\n", g.headless ? " class=\"facts\"" : "");
@@ -76,7 +92,8 @@ std::string table_html(const Grid& g) {
 std::string section(const Document& document, const Table& table, const Grid& g) {
   std::string out = "<section>\n";
   if (!g.title.empty()) out += fmt::format("<h2>{}</h2>\n", html_escaped(g.title));
-  if (table.chart) out += chart_svg(document, table, *table.chart);
+  if (table.chart)
+    out += "<div class=\"wide\">" + chart_svg(document, table, *table.chart) + "</div>\n";
   out += table_html(g);
   for (const std::string& note : g.notes)
     out += fmt::format("<p class=\"note\">{}</p>\n", html_escaped(note));

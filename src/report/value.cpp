@@ -5,11 +5,13 @@
 
 namespace kvplan {
 
-Value value(double x, Show show) {
+Value shown_as(Value v, Show show) {
   constexpr double kExact = 9007199254740992.0;  // 2^53
-  if (show == Show::bytes && std::fabs(x) < kExact && x == std::floor(x))
-    return {static_cast<std::int64_t>(x), show};
-  return {x, show};
+  const double* x = std::get_if<double>(&v.v);
+  if (x && show == Show::bytes && std::fabs(*x) < kExact && *x == std::floor(*x))
+    v.v = static_cast<std::int64_t>(*x);
+  v.show = show;
+  return v;
 }
 
 }  // namespace kvplan

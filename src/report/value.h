@@ -37,8 +37,11 @@ template <std::integral T>
 requires(!std::same_as<T, bool>) Value value(T n, Show show = Show::count) {
   return {static_cast<std::int64_t>(n), show};
 }
-// A whole number of bytes stays an integer: only compressed caches have fractions per token.
-Value value(double, Show = Show::plain);
+inline Value value(double x, Show show = Show::plain) { return {x, show}; }
+
+// The same value, shown in another way. A whole number of bytes becomes an integer: only compressed
+// caches have fractions per token.
+Value shown_as(Value, Show);
 
 inline Value value(std::string s) { return {std::move(s)}; }
 inline Value value(std::string_view s) { return {std::string(s)}; }

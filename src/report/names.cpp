@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/names.h"
+
+namespace kvplan {
+
+std::string_view name_of(Bound bound) {
+  switch (bound) {
+    case Bound::bandwidth:
+      return "bandwidth";
+    case Bound::compute:
+      return "compute";
+    case Bound::link:
+      return "link";
+    case Bound::host:
+      return "host";
+    case Bound::cache:
+      return "cache";
+  }
+  return "";
+}
+
+std::string_view name_of(Basis basis) {
+  switch (basis) {
+    case Basis::exact:
+      return "exact";
+    case Basis::ceiling:
+      return "ceiling";
+    case Basis::calibrated:
+      return "calibrated";
+    case Basis::engine_rule:
+      return "engine-rule";
+    case Basis::published:
+      return "published";
+    case Basis::assumed:
+      return "assumed";
+  }
+  return "";
+}
+
+std::string_view name_of(Role role) {
+  switch (role) {
+    case Role::embedding:
+      return "embedding";
+    case Role::attention:
+      return "attention";
+    case Role::state:
+      return "state";
+    case Role::mlp:
+      return "mlp";
+    case Role::router:
+      return "router";
+    case Role::routed_expert:
+      return "routed_expert";
+    case Role::shared_expert:
+      return "shared_expert";
+    case Role::norm:
+      return "norm";
+    case Role::head:
+      return "head";
+    case Role::vision:
+      return "vision";
+  }
+  return "";
+}
+
+std::string_view name_of(Precision precision) {
+  switch (precision) {
+    case Precision::fp64:
+      return "fp64";
+    case Precision::fp32:
+      return "fp32";
+    case Precision::tf32:
+      return "tf32";
+    case Precision::bf16:
+      return "bf16";
+    case Precision::fp16:
+      return "fp16";
+    case Precision::fp8:
+      return "fp8";
+    case Precision::int8:
+      return "int8";
+    case Precision::fp4:
+      return "fp4";
+    case Precision::int4:
+      return "int4";
+  }
+  return "";
+}
+
+std::string_view name_of(OperatorClass op) {
+  switch (op) {
+    case OperatorClass::weight_stream:
+      return "weight_stream";
+    case OperatorClass::gemm:
+      return "gemm";
+    case OperatorClass::decode_attention:
+      return "decode_attention";
+    case OperatorClass::prefill_attention:
+      return "prefill_attention";
+    case OperatorClass::latent_decode:
+      return "latent_decode";
+    case OperatorClass::collective:
+      return "collective";
+    case OperatorClass::stream_read:
+      return "stream_read";
+    case OperatorClass::stream_copy:
+      return "stream_copy";
+  }
+  return "";
+}
+
+}  // namespace kvplan
