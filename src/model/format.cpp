@@ -60,6 +60,10 @@ constexpr std::array kFormats = {
     plain("int4", 4, int4),
     plain("int3", 3, int4),
     plain("int2", 2, int4),
+    // Tables of indices that checkpoints bring along; no arithmetic is done in them.
+    plain("int16", 16, fp32),
+    plain("int32", 32, fp32),
+    plain("int64", 64, fp64),
 
     // fp8 and int8 with separate fp32 scales: per 128 x 128 tile (DeepSeek-V3 report, section
     // 3.3.2), per output channel, per tensor (compressed-tensors and ModelOpt checkpoints).
@@ -99,6 +103,7 @@ constexpr std::array kFormats = {
     block("mxfp6", 32, 25, fp8, 6),
     block("mxfp4", 32, 17, fp4, 4),
     with_global_scale(block("nvfp4", 16, 9, fp4, 4)),
+    block("nvfp4-unscaled", 16, 9, fp4, 4),  // GGUF keeps the fp32 one as a tensor, or has none
 
     // GGUF types; bytes are the sums of the fields of ggml's block structs (ggml-common.h). q6_0 is
     // ik_llama.cpp's.
@@ -119,6 +124,7 @@ constexpr std::array kFormats = {
     block("iq3_s", 256, 110, int4, 3),
     block("iq3_xxs", 256, 98, int4, 3),
     block("q2_k", 256, 84, int4, 2),
+    block("q2_0", 64, 18, int4, 2),
     block("iq2_s", 256, 82, int4, 2),
     block("iq2_xs", 256, 74, int4, 2),
     block("iq2_xxs", 256, 66, int4, 2),

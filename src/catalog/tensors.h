@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a checkpoint holds, tensor by tensor, read from its headers alone.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalog/tensor_roles.h"
+#include "error.h"
+#include "model/format.h"
+#include "model/spec.h"
+#include "units.h"
+
+namespace kvplan {
+
+struct Tensor {
+  std::string name;
+  std::vector<std::int64_t> shape;   // outermost first, as unpacked numbers
+  const Format* format = nullptr;    // of a matrix with the scales that stand beside it
+  std::int64_t stored_elements = 0;  // what the file counts: packed words, scales
+  std::int64_t parameters = 0;       // weights that it holds; 0 for scales and other aids
+  Bytes bytes;                       // of this tensor alone
+  TensorPlace place;
+  bool in_format = false;  // a scale or zero point that its matrix' format accounts for
+};
+
+struct TensorTable {
+  std::string source;  // the file that was named
+  std::vector<Tensor> tensors;
+  std::vector<Warning> warnings;
+  bool complete = true;  // false: files that the index names are missing
+
+  Bytes bytes() const;
+  std::int64_t parameters() const;
+};
+
+// One line of `kv-plan import --tensors`: all tensors of one role in one format.
+struct TensorGroup {
+  std::optional<Role> role;  // empty: names that kv-plan does not know
+  const Format* format = nullptr;
+  std::int64_t tensors = 0, parameters = 0, stored_elements = 0;
+  Bytes bytes;
+};
+// In the order of Role, unknown ones last; within a role the most bytes first.
+std::vector<TensorGroup> group_tensors(const TensorTable&);
+
+// Replaces the weights of every layer that the table covers by what the file holds, to the byte.
+// Scales that no format accounts for become weights of their own, marked auxiliary. Differences
+// between the two become warnings of the model.
+void use_tensors(ModelSpec&, const TensorTable&);
+
+}  // namespace kvplan
