@@ -11,6 +11,7 @@ namespace kvplan {
 namespace {
 
 constexpr std::size_t kGap = 2, kIndent = 2, kLeastText = 12;
+constexpr std::size_t kProse = 100;  // longer lines are hard to read
 
 struct Style {
   bool colour;
@@ -127,7 +128,7 @@ std::string block(Grid g, std::size_t room, const Style& style) {
   for (const auto& row : g.rows)
     for (const std::string& line : lines_of(row, g, widths, false)) out += line + "\n";
   for (const std::string& note : g.notes)
-    for (const std::string& line : wrapped(note, room - kIndent))
+    for (const std::string& line : wrapped(note, std::min(room, kProse) - kIndent))
       out += style.dim(std::string(kIndent, ' ') + line) + "\n";
   return out;
 }
@@ -141,7 +142,8 @@ std::string render_table(const Document& document, const RenderOptions& options)
   const auto paragraph = [&](const std::vector<std::string>& sentences) {
     std::string text;
     for (const std::string& sentence : sentences)
-      for (const std::string& line : wrapped(clean(sentence), room)) text += line + "\n";
+      for (const std::string& line : wrapped(clean(sentence), std::min(room, kProse)))
+        text += line + "\n";
     if (!text.empty()) blocks.push_back(std::move(text));
   };
   if (options.part.empty()) paragraph(document.lead);
