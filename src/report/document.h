@@ -28,12 +28,18 @@ enum class Show {
 };
 
 struct Value;
-using Object = std::vector<std::pair<std::string, Value>>;  // in order
+struct Member;
+using Object = std::vector<Member>;  // in order
 using Array = std::vector<Value>;
 struct Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object>
       v;  // monostate: absent → null
   Show show = Show::plain;
+};
+struct Member {
+  Member(std::string_view k, Value v) : key(k), value(std::move(v)) {}
+  std::string key;
+  Value value;
 };
 
 // A table for people and for csv: columns of a path into the rows. Where the part is one object

@@ -67,7 +67,7 @@ Value value(std::span<const T> items) {
   return {std::move(array)};
 }
 template <class T>
-requires(!std::same_as<T, Value> && !std::same_as<T, Object::value_type>) Value
+requires(!std::same_as<T, Value> && !std::same_as<T, Member>) Value
     value(const std::vector<T>& items) {
   return value(std::span<const T>(items));
 }
