@@ -5,45 +5,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
+
+#include "cli/words.h"
 
 namespace kvplan {
 namespace {
 
 constexpr std::string_view kCountHint = "Give a whole number, like 8 or 32k (k = 1024).";
-constexpr std::string_view kListHint =
-    "Give numbers, lists or ranges: 4k,32k or 1..256*2 or 512-4096+512 (k = 1024).";
-
-[[noreturn]] void refuse(std::string_view word, std::string_view problem, std::string_view hint) {
-  constexpr std::size_t kShown = 60;
-  const bool cut = word.size() > kShown;
-  Error error(fmt::format("\"{}{}\" {}", word.substr(0, kShown), cut ? "…" : "", problem));
-  throw error.advise(std::string(hint));
-}
-
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
-  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
-  return s;
-}
-
-std::string lowered(std::string_view s) {
-  std::string out(s);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
-std::vector<std::string_view> split(std::string_view s, char separator) {
-  std::vector<std::string_view> parts;
-  for (std::size_t at = 0;;) {
-    const std::size_t end = s.find(separator, at);
-    parts.push_back(trimmed(s.substr(at, end - at)));
-    if (end == std::string_view::npos) return parts;
-    at = end + 1;
-  }
-}
 
 // The digits of "12.50" as 1250 / 10^2, so that decimal input stays exact.
 struct Decimal {
@@ -95,47 +65,6 @@ std::optional<std::int64_t> size_unit(std::string_view name) {
   return std::nullopt;
 }
 
-struct Range {
-  std::string_view first, last;
-  std::int64_t step = 1;
-  bool multiply = false;
-};
-
-// "A..B", "A-B", either with "*F" or "+S" behind it. Empty when `word` is a plain item.
-std::optional<Range> range_of(std::string_view word) {
-  const std::size_t dots = word.find(".."), dash = word.find('-', 1);
-  if (dots == std::string_view::npos && dash == std::string_view::npos) return std::nullopt;
-  const bool dotted = dots != std::string_view::npos;
-  Range range;
-  range.first = trimmed(word.substr(0, dotted ? dots : dash));
-  std::string_view tail = word.substr(dotted ? dots + 2 : dash + 1);
-  const std::size_t sign = tail.find_first_of("*+");
-  range.last = trimmed(tail.substr(0, sign));
-  if (sign != std::string_view::npos) {
-    range.multiply = tail[sign] == '*';
-    range.step = count_of(trimmed(tail.substr(sign + 1)), range.multiply ? 2 : 1);
-  }
-  return range;
-}
-
-void append_range(std::vector<std::int64_t>& out, std::string_view word, const Range& range,
-                  std::int64_t least) {
-  constexpr std::size_t kMost = 4096;
-  if (range.first == "max" || range.last == "max")
-    refuse(word, "has no end that is known here",
-           "Write max as an item of its own: 4k..32k*2,max.");
-  const std::int64_t first =
-      count_of(range.first, range.multiply ? std::max<std::int64_t>(least, 1) : least);
-  const std::int64_t last = count_of(range.last, least);
-  if (last < first) refuse(word, "ends before it starts", kListHint);
-  for (std::int64_t n = first; n <= last;) {
-    if (out.size() >= kMost) refuse(word, "makes more than 4,096 values", kListHint);
-    out.push_back(n);
-    if (range.multiply ? n > last / range.step : n > last - range.step) break;
-    n = range.multiply ? n * range.step : n + range.step;
-  }
-}
-
 }  // namespace
 
 std::int64_t count_of(std::string_view word, std::int64_t least) {
@@ -150,33 +79,6 @@ std::int64_t count_of(std::string_view word, std::int64_t least) {
   const std::int64_t n = scaled(*d, unit);
   if (n < least) refuse(word, fmt::format("is less than {}", least), kCountHint);
   return n;
-}
-
-std::vector<AskedLength> lengths_of(std::string_view words, std::int64_t least) {
-  std::vector<AskedLength> lengths;
-  for (const std::string_view word : split(words, ',')) {
-    if (word.empty()) refuse(words, "has an empty item", kListHint);
-    if (lowered(word) == "max") {
-      lengths.push_back({});
-      continue;
-    }
-    std::vector<std::int64_t> counts;
-    if (const std::optional<Range> range = range_of(word))
-      append_range(counts, word, *range, least);
-    else
-      counts.push_back(count_of(word, least));
-    for (const std::int64_t n : counts) lengths.push_back({Tokens(n)});
-  }
-  return lengths;
-}
-
-std::vector<std::int64_t> counts_of(std::string_view words, std::int64_t least) {
-  std::vector<std::int64_t> counts;
-  for (const AskedLength& length : lengths_of(words, least)) {
-    if (!length.tokens) refuse("max", "is not a number here", kListHint);
-    counts.push_back(length.tokens->n);
-  }
-  return counts;
 }
 
 Bytes size_of(std::string_view word) {
@@ -235,15 +137,6 @@ std::pair<std::int64_t, std::int64_t> pair_of(std::string_view word) {
   if (mark == std::string_view::npos)
     refuse(word, "is not two numbers", "Give latent and rotary width, like 512+64.");
   return {count_of(word.substr(0, mark)), count_of(word.substr(mark + 1), 0)};
-}
-
-std::vector<std::string> words_of(std::string_view words) {
-  std::vector<std::string> out;
-  for (const std::string_view word : split(words, ',')) {
-    if (word.empty()) refuse(words, "has an empty item", "Separate words by commas.");
-    out.emplace_back(word);
-  }
-  return out;
 }
 
 std::pair<std::string, std::string> setting_of(std::string_view word) {
