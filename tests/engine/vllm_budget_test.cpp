@@ -124,7 +124,7 @@ TEST_CASE("a rank holds its share of split weights and all of replicated ones") 
     parallel.pp = pp;
     const Rules rules = rules_of(kNewest);
     const Serving s = serving_of({}, rules, m, parallel);
-    return rank_weights({m, parallel, rules, s, Tokens(0)}).value.n;
+    return rank_weights({m, parallel, rules, s, Tokens(0)}).low.n;
   };
   const std::int64_t layer = 2 * 512 * 256 + 2 * 1024 * 256, norm = 512, table = 2 * 1024 * 256;
   CHECK(rank(1, 1) == 2 * (layer + norm) + 2 * table);
@@ -135,20 +135,36 @@ TEST_CASE("a rank holds its share of split weights and all of replicated ones") 
 }
 
 TEST_CASE("MXFP4 experts may be padded, which widens the interval") {
-  // vllm#23278: 65.97 GiB of weights for gpt-oss-120b; experts alone, 36 layers of 128.
+  // gpt-oss-120b, experts alone: 36 layers of 128. vllm#23278 logs 65.97 GiB of weights, of which
+  // 4.1 are not experts; 61.85 are 128 x 3 x 2,944 x 3,072 x 36 numbers of 17/32 bytes.
   ModelSpec m = dense(36, 8, 64);
   m.hidden = 2880;
+  m.max_context.reset();
+  const Format* mxfp4 = &format_named("mxfp4");
   for (Layer& l : m.layers) {
-    const Format* mxfp4 = &format_named("mxfp4");
-    l.weights.push_back({"mlp.experts.*.gate_up_proj", Role::routed_expert, 2880, 2880,
-                         Sharding::split, 384, 12, true, mxfp4});
+    l.weights.push_back({"mlp.experts.*.gate_proj", Role::routed_expert, 2880, 2880,
+                         Sharding::split, 256, 8, true, mxfp4});
+    l.weights.push_back({"mlp.experts.*.down_proj", Role::routed_expert, 2880, 2880,
+                         Sharding::split, 128, 4, true, mxfp4});
   }
   const Rules rules = rules_of({0, 11});
   const Parallelism parallel;
   const RankWeights w =
       rank_weights({m, parallel, rules, serving_of({}, rules, m, parallel), Tokens(0)});
-  CHECK(w.value < w.high);
-  CHECK(gib(w.value.real()) == doctest::Approx(56.73).epsilon(0.001));
+  CHECK(gib(w.low.real()) == doctest::Approx(56.73).epsilon(0.001));
+  CHECK(gib(w.high.real()) == doctest::Approx(61.85).epsilon(0.001));
+}
+
+TEST_CASE("the weights that vLLM logs include one rotary table") {
+  // vllm#10517: Llama-3.1-8B, 8,030,261,248 parameters in 16 bits, logs 14.9889 GiB.
+  ModelSpec m = dense(32, 8, 128);
+  m.ends.push_back(
+      {"all", Role::mlp, 8030261248, 1, Sharding::split, 1, 1, true, &format_named("bf16")});
+  const Rules rules = rules_of({0, 6});
+  const Parallelism parallel;
+  const RankWeights w =
+      rank_weights({m, parallel, rules, serving_of({}, rules, m, parallel), Tokens(0)});
+  CHECK(gib(w.value.real()) == doctest::Approx(14.9889).epsilon(0.00001));
 }
 
 TEST_CASE("the budget closes: memory x utilisation less what is used is the pool") {

@@ -21,8 +21,8 @@ BudgetLine exact(Bytes value, std::string_view source) {
 }
 
 BudgetLine weights_line(const RankWeights& w) {
-  return {w.value, w.value, w.high, w.high == w.value ? Basis::exact : Basis::engine_rule,
-          "weights of the fullest rank, vocabulary padded to 64"};
+  return {w.value, w.low, w.high, Basis::engine_rule,
+          "weights of the fullest rank: vocabulary padded to 64, rotary table"};
 }
 
 }  // namespace

@@ -36,15 +36,16 @@ Bytes sharded(const Weight& w, std::int64_t rows, std::int64_t columns, std::int
   return Bytes(ceil_div(whole.n, shards));
 }
 
-Bytes padded_expert(const Weight& w, const Parallelism& p, std::int64_t shards, Bytes plain,
-                    std::int64_t hidden) {
+Bytes padded_expert(const Weight& w, const Parallelism& p, std::int64_t shards, Bytes plain) {
   if (w.role != Role::routed_expert || w.format->name != "mxfp4" || !w.is_matrix) return plain;
   const std::int64_t split = p.ep > 1 ? 1 : p.tp;
-  const auto widened = [&](std::int64_t n) {
-    if (n == hidden) return round_up(n, kExpertHidden);
+  const auto inner = [&](std::int64_t n) {
     return checked_mul(round_up(ceil_div(n, split), kExpertInner), split);
   };
-  return sharded(w, widened(w.rows), widened(w.columns), shards);
+  const auto hidden = [](std::int64_t n) { return round_up(n, kExpertHidden); };
+  if (w.name.find("down") != std::string_view::npos)
+    return sharded(w, hidden(w.rows), inner(w.columns), shards);
+  return sharded(w, inner(w.rows), hidden(w.columns), shards);
 }
 
 void add(RankWeights& sum, const Weight& w, const Layer* layer, const Served& served) {
@@ -53,8 +54,20 @@ void add(RankWeights& sum, const Weight& w, const Layer* layer, const Served& se
       (w.role == Role::embedding || w.role == Role::head) && w.rows == served.model.vocabulary;
   const Bytes plain =
       sharded(w, vocabulary ? round_up(w.rows, kVocabularyMultiple) : w.rows, w.columns, shards);
-  sum.value += plain;
-  sum.high += padded_expert(w, served.parallel, shards, plain, served.model.hidden);
+  sum.low += plain;
+  sum.high += padded_expert(w, served.parallel, shards, plain);
+}
+
+// Sines and cosines of every position, one 16-bit table for all layers (vllm#10517: 14.9889 GiB are
+// 14.9576 of weights and 131,072 rows of 128).
+Bytes rotary_table(const ModelSpec& model) {
+  std::int64_t width = 0;
+  for (const Layer& layer : model.layers) {
+    if (const auto* a = std::get_if<Attention>(&layer.mixer.kind))
+      width = std::max(width, a->rope_width > 0 ? a->rope_width : a->k_width);
+    if (const auto* l = std::get_if<Latent>(&layer.mixer.kind)) width = std::max(width, l->rope);
+  }
+  return Bytes(checked_mul(model.max_context.value_or(Tokens(0)).n, 2 * width));
 }
 
 // Embedding tables live on the first stage, norm and head on the last; a tied table on both.
@@ -84,8 +97,10 @@ RankWeights rank_weights(const Served& served) {
     if (stage == 0)
       for (const Weight& w : model.vision) add(sum, w, nullptr, served);
   }
-  return *std::max_element(sums.begin(), sums.end(),
-                           [](const auto& a, const auto& b) { return a.value < b.value; });
+  RankWeights fullest = *std::max_element(
+      sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.low < b.low; });
+  const Bytes table = rotary_table(model);
+  return {fullest.low, fullest.low + table, fullest.high + table};
 }
 
 }  // namespace kvplan::vllm

@@ -6,7 +6,8 @@
 namespace kvplan::vllm {
 
 struct RankWeights {
-  Bytes value;  // as the checkpoint has them, sharded
+  Bytes low;    // as the checkpoint has them, sharded
+  Bytes value;  // with the table of rotary embeddings
   Bytes high;   // with the padding of kernels that may be chosen (MXFP4 experts)
 };
 
