@@ -21,15 +21,18 @@ class Excluded {
     else
       patterns_.push_back(std::move(name));
   }
-  // A module is excluded by its own name, by that of a module that contains it, or by a pattern.
+  // A module is excluded by its own name or by that of a module that contains it; either may be a
+  // pattern.
   bool contains(std::string_view module) const {
     for (std::size_t end = module.size(); end != module.npos && end > 0;
          end = module.rfind('.', end - 1)) {
-      if (exact_.contains(module.substr(0, end))) return true;
-      if (end == 0) break;
+      const std::string_view name = module.substr(0, end);
+      if (exact_.contains(name) ||
+          std::any_of(patterns_.begin(), patterns_.end(),
+                      [&](const std::string& p) { return matches(p, name); }))
+        return true;
     }
-    return std::any_of(patterns_.begin(), patterns_.end(),
-                       [&](const std::string& p) { return matches(p, module); });
+    return false;
   }
 
  private:

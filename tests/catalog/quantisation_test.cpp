@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "catalog/huggingface.h"
+
+using namespace kvplan;
+
+namespace {
+
+// A small mixture of experts; `scheme` is its quantization_config.
+ModelSpec small_moe(const std::string& scheme) {
+  return read_huggingface(parse_json(
+      R"({"model_type": "qwen3_moe", "hidden_size": 256, "num_hidden_layers": 2,
+          "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 64,
+          "intermediate_size": 512, "moe_intermediate_size": 128, "num_experts": 4,
+          "num_experts_per_tok": 2, "vocab_size": 1000, "max_position_embeddings": 4096,
+          "tie_word_embeddings": false, "torch_dtype": "bfloat16", "quantization_config": )" +
+      scheme + "}"));
+}
+
+std::string_view format_of(const ModelSpec& m, std::string_view name) {
+  for (const Weight& w : m.layers.at(1).weights)
+    if (w.name == name) return w.format->name;
+  return "absent";
+}
+
+}  // namespace
+
+TEST_CASE("a pattern that names a module keeps everything inside it from being quantised") {
+  // As in openai/gpt-oss-120b.
+  const ModelSpec m = small_moe(
+      R"({"quant_method": "mxfp4",
+          "modules_to_not_convert": ["model.layers.*.self_attn", "model.layers.*.mlp.router"]})");
+  CHECK(format_of(m, "self_attn.q_proj") == "bf16");
+  CHECK(format_of(m, "mlp.experts.*.up_proj") == "mxfp4");
+}
+
+TEST_CASE("a name that contains a module keeps it from being quantised, in its own layer alone") {
+  const ModelSpec m = small_moe(
+      R"({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.0.self_attn"]})");
+  CHECK(format_of(m, "self_attn.q_proj") == "fp8-tensor");
+  CHECK(m.layers[0].weights.front().format->name == "bf16");
+}
