@@ -9,11 +9,10 @@ namespace {
 constexpr double kElement = 2;  // bytes of an activation
 // Of twelve logs the formula is at most 6 % low, and 0.05 GiB where the peak is small.
 constexpr double kLowShare = 0.97, kHighShare = 1.06;
-constexpr double kSlack = 0.06 * static_cast<double>(kGiB);
+constexpr auto kGibibyte = static_cast<double>(kGiB);
+constexpr double kSlack = 0.06 * kGibibyte;
 // DeepSeek-V4 (MiaAI-Lab/DeepSeek-v4-Flash-One-DGX-Spark#4): 1.39 GiB at T 2,048, 5.3 at 8,224.
 constexpr double kCompressedPerToken = 0.65 * static_cast<double>(kMiB);
-// The dummy images of a vision tower: 1.08 GiB, and 8.27 before vLLM changed an encoder.
-constexpr double kVisionHigh = 8.3 * static_cast<double>(kGiB);
 
 struct Widths {
   std::int64_t q = 0, kv = 0;
@@ -100,11 +99,12 @@ BudgetLine activation_line(const Served& served) {
       bytes = std::max(bytes, kCompressedPerToken * static_cast<double>(serving.batched_tokens));
     return bytes;
   };
+  const Range vision = served.model.vision.empty() ? Range{} : rules.vision;
+  const Range c = rules.sampler_bytes;
   BudgetLine line;
-  line.value = whole(peak(rules.sampler_bytes.value));
-  line.low = whole(std::max(0.0, kLowShare * peak(rules.sampler_bytes.low) - kSlack / 2));
-  line.high = whole(kHighShare * peak(rules.sampler_bytes.high) + kSlack +
-                    (served.model.vision.empty() ? 0 : kVisionHigh));
+  line.value = whole(std::max(peak(c.value), vision.value * kGibibyte));
+  line.low = whole(std::max(0.0, kLowShare * peak(c.low) - kSlack / 2));
+  line.high = whole(std::max(kHighShare * peak(c.high) + kSlack, vision.high * kGibibyte));
   line.basis = Basis::engine_rule;
   line.source = "peak of vLLM's dummy run, fitted to start-up logs (vllm#10511, #10517, #23278)";
   return line;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/vllm/budget.h"
 
+#include "engine/budget_lines.h"
 #include "engine/vllm/activation.h"
 
 namespace kvplan::vllm {
@@ -13,16 +14,7 @@ constexpr Range kGraphs{0.05, 0.36, 0.7};
 Bytes gib(double n) { return Bytes(static_cast<std::int64_t>(n * static_cast<double>(kGiB))); }
 
 BudgetLine line(const Range& r, std::string_view source) {
-  return {gib(r.value), gib(r.low), gib(r.high), Basis::engine_rule, source};
-}
-
-BudgetLine exact(Bytes value, std::string_view source) {
-  return {value, value, value, Basis::exact, source};
-}
-
-BudgetLine weights_line(const RankWeights& w) {
-  return {w.value, w.low, w.high, Basis::engine_rule,
-          "weights of the fullest rank: vocabulary padded to 64, rotary table"};
+  return line_between(gib(r.low), gib(r.value), gib(r.high), Basis::engine_rule, source);
 }
 
 }  // namespace
@@ -34,26 +26,25 @@ Budget budget_of(const Served& served, const RankWeights& weights, const DeviceS
   const bool several = served.parallel.tp * served.parallel.pp > 1;
   Budget b;
   b.memory = device.memory.value;
-  b.reserved = exact(reserve.value_or(Bytes(0)), "--reserve");
-  b.weights = weights_line(weights);
+  b.reserved = exact_line(reserve.value_or(Bytes(0)), "--reserve");
+  b.weights = line_between(weights.low, weights.value, weights.value, Basis::engine_rule,
+                           "weights of the fullest rank: vocabulary and MXFP4 experts padded, one "
+                           "rotary table");
   b.activation = activation_line(served);
   b.non_torch = line(several ? rules.non_torch_several : rules.non_torch_single,
                      "driver and collectives, from start-up logs");
   b.graph = rules.graphs_in_budget && !serving.eager
                 ? line(kGraphs, "vLLM's estimate of its CUDA graphs (vllm#38284)")
-                : exact(Bytes(0), "CUDA graphs are outside this version's budget, or off");
+                : exact_line(Bytes(0), "CUDA graphs are outside this version's budget, or off");
   if (serving.kv_cache_memory) {
-    b.kv_pool = exact(*serving.kv_cache_memory, "kv_cache_memory_bytes");
+    b.kv_pool = exact_line(*serving.kv_cache_memory, "kv_cache_memory_bytes");
     return b;
   }
   b.utilization = serving.utilization;
-  const Bytes allowed(static_cast<std::int64_t>(b.memory.real() * serving.utilization));
-  const auto left = [&](Bytes BudgetLine::*side) {
-    return allowed - b.reserved.value - b.weights.*side - b.activation.*side - b.non_torch.*side -
-           b.graph.*side;
-  };
-  b.kv_pool = {left(&BudgetLine::value), left(&BudgetLine::high), left(&BudgetLine::low),
-               Basis::engine_rule, "vllm/v1/worker/gpu_worker.py"};
+  const BudgetLine allowed =
+      exact_line(Bytes(static_cast<std::int64_t>(b.memory.real() * serving.utilization)));
+  b.kv_pool = left_after(allowed, {b.reserved, b.weights, b.activation, b.non_torch, b.graph});
+  b.kv_pool.source = "vllm/v1/worker/gpu_worker.py";
   return b;
 }
 

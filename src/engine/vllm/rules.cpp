@@ -27,6 +27,12 @@ constexpr std::array kRows = {
           r.sized_by_device = true;
           r.samples_in_chunked_profile = true;
         }},
+    Row{"lighter profiling of vision towers",
+        {0, 10},
+        "sonar#1320, club-3090#1087",
+        [](Rules& r) {
+          r.vision = {0, 1.1, 2.2};
+        }},
     Row{"concurrency of the groups",
         {0, 10},
         "vllm#21348",

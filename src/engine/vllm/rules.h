@@ -62,6 +62,8 @@ struct Rules {
   bool samples_in_chunked_profile = false;
   Range sampler_bytes{38.5, 38.5, 38.5};      // per logit at the sampler's peak
   Range non_torch_single, non_torch_several;  // GiB, one rank and several
+  // GiB at least, where a vision tower is profiled with its largest images.
+  Range vision{0, 1.1, 8.3};
   bool graphs_in_budget = false;
 };
 

@@ -55,7 +55,7 @@ void add(RankWeights& sum, const Weight& w, const Layer* layer, const Served& se
   const Bytes plain =
       sharded(w, vocabulary ? round_up(w.rows, kVocabularyMultiple) : w.rows, w.columns, shards);
   sum.low += plain;
-  sum.high += padded_expert(w, served.parallel, shards, plain);
+  sum.value += padded_expert(w, served.parallel, shards, plain);
 }
 
 // Sines and cosines of every position, one 16-bit table for all layers (vllm#10517: 14.9889 GiB are
@@ -98,9 +98,9 @@ RankWeights rank_weights(const Served& served) {
       for (const Weight& w : model.vision) add(sum, w, nullptr, served);
   }
   RankWeights fullest = *std::max_element(
-      sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.low < b.low; });
-  const Bytes table = rotary_table(model);
-  return {fullest.low, fullest.low + table, fullest.high + table};
+      sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+  fullest.value += rotary_table(model);
+  return fullest;
 }
 
 }  // namespace kvplan::vllm

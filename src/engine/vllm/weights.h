@@ -7,8 +7,7 @@ namespace kvplan::vllm {
 
 struct RankWeights {
   Bytes low;    // as the checkpoint has them, sharded
-  Bytes value;  // with the table of rotary embeddings
-  Bytes high;   // with the padding of kernels that may be chosen (MXFP4 experts)
+  Bytes value;  // with the padding of MXFP4 experts and the table of rotary embeddings
 };
 
 // The fullest pipeline stage's.
