@@ -7,6 +7,8 @@
 #include "engine/flags.h"
 #include "engine/ideal.h"
 #include "engine/llamacpp.h"
+#include "engine/sglang.h"
+#include "engine/trtllm.h"
 #include "engine/version.h"
 #include "engine/vllm.h"
 #include "nearest.h"
@@ -25,6 +27,8 @@ struct Known {
 constexpr std::array kEngines = {
     Known{"ideal", "none", make_ideal},
     Known{"vllm", "", make_vllm},
+    Known{"sglang", "sgl sgl-project", make_sglang},
+    Known{"trtllm", "tensorrt-llm trt-llm tensorrtllm tensorrt trtllm-serve trt", make_trtllm},
     Known{"llama.cpp", "llamacpp llama-cpp llama_cpp llama-server llama.c++ gguf", make_llamacpp},
 };
 

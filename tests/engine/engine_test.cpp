@@ -11,6 +11,8 @@ using namespace kvplan::test;
 TEST_CASE("an engine goes by its usual spellings") {
   CHECK(engine_named("llama-server") == "llama.cpp");
   CHECK(engine_named("llamacpp") == "llama.cpp");
+  CHECK(engine_named("TensorRT-LLM") == "trtllm");
+  CHECK(engine_named("SGL") == "sglang");
   CHECK(engine_named("vLLM") == "vllm");
   CHECK(engine_named("ideal") == "ideal");
 }
@@ -30,7 +32,7 @@ TEST_CASE("a version follows the name after @") {
   CHECK(options.name == "vllm");
   CHECK(options.version == "0.21");
   CHECK(parse_engine("llama.cpp@b7079").version == "b7079");
-  CHECK(parse_engine("vllm").version.empty());
+  CHECK(parse_engine("sglang").version.empty());
   CHECK_THROWS_AS(parse_engine("vllm@soon"), Error);
   CHECK_THROWS_AS(parse_engine("vllm@"), Error);
   CHECK_THROWS_AS(parse_engine("ideal@1"), Error);

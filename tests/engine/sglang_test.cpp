@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/sglang.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "engine/logged_shape.h"
+#include "engine/sglang/pool.h"
+#include "engine/shapes.h"
+
+using namespace kvplan;
+using namespace kvplan::test;
+
+namespace {
+
+std::unique_ptr<Engine> sglang_of(const ModelSpec& model,
+                                  std::map<std::string, std::string> settings,
+                                  const Deployment& deployment = on_gpus(1)) {
+  EngineOptions options;
+  options.name = "sglang";
+  options.settings = std::move(settings);
+  return make_engine(options, model, deployment);
+}
+
+double share_of(std::int64_t gib, std::int64_t tp,
+                std::map<std::string, std::string> settings = {}) {
+  EngineOptions options;
+  options.name = "sglang";
+  options.settings = std::move(settings);
+  Parallelism parallel;
+  parallel.tp = tp;
+  return sglang::memory_fraction(options, model_of({}), parallel, Bytes(gib * kGiB)).value;
+}
+
+}  // namespace
+
+TEST_CASE("caches that SGLang allocated come out to the printed digit") {
+  const auto rows = truth_rows("engine_sglang.yaml");
+  REQUIRE(rows.size() == 7);
+  for (const Node& row : rows) {
+    CAPTURE(text_at(row, "model"));
+    Deployment deployment;
+    deployment.parallel.tp = integer_at(row, "tp", 1);
+    deployment.cache = cache_formats(text_at(row, "kv"));
+    const auto engine = make_engine(options_at(row, "sglang"), model_at(row), deployment);
+    const std::int64_t tokens = integer_at(row, "tokens");
+    const std::int64_t page = *engine->capacity(Bytes(kGiB), Tokens(4096)).block_tokens;
+    const double gib =
+        engine->reserved(Tokens(tokens + page), 1).real() / static_cast<double>(kGiB);
+    const double rounding = 0.0051 * static_cast<double>(integer_at(row, "parts", 1));
+    CHECK(std::abs(gib - row.find("printed_gib")->number().value()) <= rounding);
+    // That pool holds the printed count, and no more than the page beside it.
+    const Bytes pool = engine->reserved(Tokens(tokens), 1);
+    CHECK(engine->capacity(pool, Tokens(tokens)).kv_tokens == tokens);
+  }
+}
+
+TEST_CASE("window tokens are a share of the tokens, both in whole pages") {
+  // MiMo-V2-Flash at TP4 (sgl-project/sglang#18039): 375,360 tokens, 300,288 window tokens, whose
+  // buffers were printed as 8.38 + 5.59 GB.
+  const ModelSpec model =
+      model_of({{39, attention(8, 160, Window{Tokens(128)})}, {9, attention(4, 160)}});
+  EngineOptions options;
+  options.settings = {{"page_size", "64"}};
+  const auto serving = sglang::serving_of(options, model, {});
+  const auto rank = sglang::rank_of(cache_groups(model, cache_formats("bf16")), serving, 4, 48);
+  const Bytes pool = sglang::pool_for(Tokens(375360), 1, rank, serving);
+  const sglang::Held held = sglang::held_by(pool, rank, serving);
+  CHECK(held.tokens == 375360);
+  CHECK(held.window_tokens == 300288);
+  const double gib = (rank.window_per_page * (300288 / 64 + 1)).real() / static_cast<double>(kGiB);
+  CHECK(gib == doctest::Approx(13.97).epsilon(0.001));
+}
+
+TEST_CASE("a pool too small for a window and a page is refused") {
+  const ModelSpec model =
+      model_of({{1, attention(1, 128, Window{Tokens(4096)})}, {1, attention(1, 128)}});
+  const auto engine = sglang_of(model, {});
+  CHECK_FALSE(engine->capacity(Bytes(1024 * 1024), Tokens(8192)).max_context.has_value());
+  CHECK(engine->capacity(Bytes(kGiB), Tokens(8192)).max_context == Tokens(8192));
+}
+
+TEST_CASE("states take a share of the pool, three for each request that caches its prefix") {
+  const ModelSpec model = model_of({{48, gated_delta_net(48)}, {16, attention(4, 256)}});
+  // A state: 48 x (3 x 10,240 x 2 B + 48 x 128 x 128 x 4 B).
+  const std::int64_t state = 48 * (3 * 10240 * 2 + 48 * 128 * 128 * 4);
+  const Bytes pool(100 * kGiB);
+  const auto states = static_cast<std::int64_t>(pool.real() * 0.9 / 1.9) / state;
+  const Capacity plain = sglang_of(model, {})->capacity(pool, Tokens(1));
+  CHECK(plain.max_concurrency == doctest::Approx(static_cast<double>(states / 3)));
+  CHECK(plain.kv_tokens == static_cast<std::int64_t>(pool.real() / 1.9) / 65536);
+  const Capacity without =
+      sglang_of(model, {{"disable_radix_cache", "true"}})->capacity(pool, Tokens(1));
+  CHECK(without.max_concurrency == doctest::Approx(static_cast<double>(states)));
+  const Capacity given =
+      sglang_of(model, {{"max_mamba_cache_size", "100"}})->capacity(pool, Tokens(1));
+  CHECK(given.max_concurrency == 33);
+  CHECK(given.kv_tokens == (pool.n - 100 * state) / 65536);
+}
+
+TEST_CASE("what a load reserves holds that load") {
+  const std::vector<ModelSpec> models = {
+      model_of({{32, attention(8, 128)}}),
+      model_of({{10, attention(4, 64)}, {30, attention(8, 64, Window{Tokens(1024)})}}),
+      model_of({{48, gated_delta_net(48)}, {16, attention(4, 256)}}),
+  };
+  for (const ModelSpec& model : models)
+    for (const std::int64_t context : {1, 777, 4096, 100001})
+      for (const std::int64_t batch : {1, 7, 64}) {
+        const auto engine = sglang_of(model, {});
+        const Bytes pool = engine->reserved(Tokens(context), batch);
+        const Capacity c = engine->capacity(pool, Tokens(context));
+        CAPTURE(context);
+        CAPTURE(batch);
+        CHECK(*c.kv_tokens >= context * batch);
+        CHECK(*c.max_concurrency >= static_cast<double>(batch));
+      }
+}
+
+TEST_CASE("a draft makes every token as much larger as it adds layers") {
+  const ModelSpec model = model_of({{32, attention(8, 128)}});
+  CHECK(sglang_of(model, {{"speculative_algorithm", "EAGLE"}})->reserved(Tokens(1), 1) ==
+        Bytes(33 * 4096));
+  CHECK_THROWS_AS(sglang_of(model, {{"speculative_algorithm", "STANDALONE"}}), Error);
+}
+
+TEST_CASE("attention that is spread over ranks spreads the requests") {
+  const ModelSpec model = model_of({{61, latent()}});
+  const auto engine =
+      sglang_of(model, {{"enable_dp_attention", "true"}, {"dp_size", "8"}}, on_gpus(8));
+  const Bytes one(61 * 576 * 2);
+  CHECK(engine->reserved(Tokens(1), 8) == one);
+  CHECK(engine->reserved(Tokens(1), 9) == one * 2);
+  CHECK(engine->reserved_total(Tokens(1), 8) == one * 8);
+}
+
+TEST_CASE("the default share follows the device's memory") {
+  // 24 GiB: chunk 4096, batch 24: 512 + 1.5 x 4096 + 2 x 24 + 128 = 6,832 MiB of 24,576.
+  CHECK(share_of(24, 1) == doctest::Approx(0.722));
+  // 80 GiB: 512 + 1.5 x 8192 + 2 x 256 + 128 = 13,440 MiB of 81,920.
+  CHECK(share_of(80, 1) == doctest::Approx(0.836));
+  CHECK(share_of(80, 1, {{"chunked_prefill_size", "2048"}}) == doctest::Approx(0.875));  // 10,240
+  CHECK(share_of(80, 1, {{"speculative_algorithm", "EAGLE"}}) == doctest::Approx(0.811));
+  CHECK(share_of(80, 1, {{"mem_fraction_static", "0.7"}}) == 0.7);
+  CHECK_THROWS_AS(share_of(80, 1, {{"mem_fraction_static", "1.5"}}), Error);
+}
+
+TEST_CASE("what is left is the share of the free memory less the weights") {
+  DeviceSpec device;
+  device.memory.value = Bytes(80 * kGiB);
+  const auto engine = sglang_of(model_of({{32, attention(8, 128)}}), {});
+  const Budget b = engine->budget(device);
+  CHECK(b.utilization == doctest::Approx(0.836));
+  CHECK(b.kv_pool.value == b.memory - b.non_torch.value - b.reserved.value - b.weights.value);
+  CHECK(b.kv_pool.low < b.kv_pool.value);
+  CHECK(b.kv_pool.value < b.kv_pool.high);
+}
