@@ -46,9 +46,13 @@ struct TensorGroup {
 // In the order of Role, unknown ones last; within a role the most bytes first.
 std::vector<TensorGroup> group_tensors(const TensorTable&);
 
-// Replaces the weights of every layer that the table covers by what the file holds, to the byte.
-// Scales that no format accounts for become weights of their own, marked auxiliary. Differences
-// between the two become warnings of the model.
-void use_tensors(ModelSpec&, const TensorTable&);
+// Replaces the model's weights by what the file holds, to the byte. Layers beyond the model's own
+// become MTP layers. Scales that no format accounts for become weights of their own, marked
+// auxiliary; tensors of unknown names count as read. An incomplete table changes nothing. How many
+// experts a token reads is the model's own word where `routing` does not say it.
+struct Routing {
+  std::int64_t active = 0, experts = 0;
+};
+void use_tensors(ModelSpec&, const TensorTable&, Routing routing = {});
 
 }  // namespace kvplan

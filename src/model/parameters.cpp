@@ -14,6 +14,8 @@ std::int64_t scale_elements(const Weight& w) {
   return checked_mul(scale_count(*w.format, w.rows, w.columns), w.copies);
 }
 
+std::int64_t parameters_of(const Weight& w) { return w.is_auxiliary ? 0 : w.elements(); }
+
 std::int64_t read_elements(const Weight& w) {
   return checked_mul(checked_mul(w.rows, w.columns), w.active);
 }
@@ -22,6 +24,7 @@ void add(std::int64_t& sum, std::int64_t n) { sum = checked_add(sum, n); }
 
 // Counts one weight of the main model.
 void count(Parameters& p, const Weight& w) {
+  if (w.is_auxiliary) return add(p.scales, w.elements());
   const std::int64_t n = w.elements();
   add(p.total, n);
   add(p.scales, scale_elements(w));
@@ -68,7 +71,7 @@ Parameters count_parameters(const ModelSpec& model) {
   for_each_weight(model, false, [&](const Weight& w) { count(p, w); });
   for (const Layer& layer : model.layers)
     if (layer.role == Layer::mtp)
-      for (const Weight& w : layer.weights) add(p.mtp, w.elements());
+      for (const Weight& w : layer.weights) add(p.mtp, parameters_of(w));
   if (model.tied_head)  // the token table, first of its role, multiplies as the head
     for (const Weight& w : model.ends)
       if (w.role == Role::embedding) {
@@ -89,16 +92,17 @@ std::vector<RoleBytes> weights_by_role(const ModelSpec& model) {
     std::map<std::string_view, std::int64_t> by_format;
     for_each_weight(model, false, [&](const Weight& w) {
       if (w.role != role) return;
-      add(row.parameters, w.elements());
       row.bytes += stored_bytes(*w.format, w.rows, w.columns) * w.copies;
-      add(by_format[w.format->name], w.elements());
+      add(row.parameters, parameters_of(w));
+      add(by_format[w.format->name], parameters_of(w));
     });
-    if (row.parameters == 0) continue;
+    if (by_format.empty()) continue;
     const auto most =
         std::max_element(by_format.begin(), by_format.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     row.format = find_format(most->first);
-    row.mixed = by_format.size() > 1;
+    row.mixed = std::count_if(by_format.begin(), by_format.end(),
+                              [](const auto& f) { return f.second > 0; }) > 1;
     rows.push_back(row);
   }
   return rows;

@@ -51,6 +51,8 @@ struct Weight {
   std::int64_t active = 1;  // of these, read per token
   bool is_matrix = true;    // multiplied with activations; false: biases, norms, tables, filters
   const Format* format = nullptr;  // filled by apply_recipe; never null afterwards
+  // Scales that no format accounts for, tables of indices and angles: bytes, not parameters.
+  bool is_auxiliary = false;
 
   std::int64_t elements() const { return checked_mul(checked_mul(rows, columns), copies); }
 };

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GGUF file, or a set of files split from one (-00001-of-0000N.gguf): any of them names all.
+#pragma once
+#include <string>
+
+#include "catalog/tensors.h"
+#include "model/spec.h"
+
+namespace kvplan {
+
+// Mixers from the metadata, weights from the tensor table. Throws Error on a damaged file, on an
+// architecture whose keys kv-plan does not all understand, and on a file that is no decoder.
+ModelSpec read_gguf(const std::string& path);
+TensorTable read_gguf_tensors(const std::string& path);
+
+}  // namespace kvplan

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a GGUF architecture implies without saying it in its metadata. llama.cpp has the same facts
+// in its code (load_hparams of src/llama-model.cpp, later src/models/*.cpp).
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace kvplan::gguf {
+
+struct Architecture {
+  // How recurrent layers are described, and by which layers.
+  enum State { none, delta_net, mamba1, mamba2, mamba2_blocks, mamba2_beside, kda, short_conv };
+
+  std::string_view name;                // general.architecture
+  std::string_view model_type;          // Hugging Face's
+  std::string_view reads_as = "llama";  // the family whose layers read_huggingface builds
+  State state = none;
+  // Of a window, where the file has no pattern: every n-th layer sees everything (1: no layer does
+  // otherwise; 0: all layers slide); `full_first`: the first of n, not the last.
+  int full_every = 0;
+  bool full_first = false;
+  std::int64_t window = 0;  // where the file gives none
+  bool chunked = false;     // the window is a chunk (Llama 4)
+  std::int64_t owners = 0;  // the first layers that keep caches, where the file does not say
+};
+
+// nullptr for architectures of no known speciality.
+const Architecture* find_architecture(std::string_view name);
+
+}  // namespace kvplan::gguf

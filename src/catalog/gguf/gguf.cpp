@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalog/gguf.h"
+
+#include <filesystem>
+
+#include "catalog/gguf/file.h"
+#include "catalog/gguf/metadata.h"
+#include "catalog/gguf/split.h"
+#include "catalog/huggingface.h"
+
+namespace kvplan {
+namespace {
+
+// Suffixes of what a module stores.
+std::string_view module_of(std::string_view name) {
+  for (const std::string_view suffix : {".weight", ".bias", ".scale", ".input_scale"})
+    if (name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
+  return name;
+}
+
+// Scales of quantised matrices are tensors of their own; the router's is a weight (Gemma 4).
+bool is_scale(std::string_view name) {
+  return name.ends_with(".input_scale") ||
+         (name.ends_with(".scale") && name.find("ffn_gate_inp") == name.npos);
+}
+
+void place(std::vector<Tensor>& tensors) {
+  TensorPlaces places;
+  for (Tensor& t : tensors) {
+    t.place = places.of(module_of(t.name));
+    const bool aid = is_scale(t.name) || (t.place.role && t.place.role->is_auxiliary);
+    t.parameters = aid ? 0 : t.stored_elements;
+  }
+}
+
+bool has_head(const std::vector<Tensor>& tensors) {
+  for (const Tensor& t : tensors)
+    if (t.name == "output.weight") return true;
+  return false;
+}
+
+std::string name_of(const GgufFile& file, const std::string& path) {
+  const Node* name = file.metadata.find("general.name");
+  if (name && !name->text.empty()) return name->text;
+  return std::filesystem::path(path).stem().string();
+}
+
+ModelSpec read(const std::string& path) {
+  GgufFile file = read_split_gguf(path);
+  ModelSpec model;
+  std::vector<Warning> warnings;
+  const gguf::Metadata metadata = gguf::read_metadata(file, warnings);
+  model = read_huggingface(gguf::translate(metadata));
+  model.warnings = std::move(warnings);
+  model.name = name_of(file, path);
+  model.source = path;
+  model.model_type = metadata.known ? metadata.known->model_type : metadata.architecture;
+  model.native = &format_named("fp16");
+  model.tied_head = !has_head(file.tensors);
+  gguf::apply_block_values(metadata, model);
+  TensorTable table;
+  table.source = path;
+  table.tensors = std::move(file.tensors);
+  place(table.tensors);
+  use_tensors(model, table, {metadata.experts_per_token, metadata.experts});
+  return model;
+}
+
+}  // namespace
+
+ModelSpec read_gguf(const std::string& path) {
+  try {
+    return read(path);
+  } catch (Error& e) {
+    throw e.in(path);
+  }
+}
+
+TensorTable read_gguf_tensors(const std::string& path) {
+  try {
+    TensorTable table;
+    table.source = path;
+    table.tensors = read_split_gguf(path).tensors;
+    place(table.tensors);
+    return table;
+  } catch (Error& e) {
+    throw e.in(path);
+  }
+}
+
+}  // namespace kvplan

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalog/gguf/split.h"
+
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <unordered_set>
+
+#include "error.h"
+
+namespace kvplan {
+namespace {
+
+constexpr std::int64_t kMostParts = 10'000;
+
+struct PartName {
+  std::string stem;
+  std::int64_t number = 0, count = 0;  // number from 1
+
+  std::string at(std::int64_t n) const {
+    const auto padded = [](std::int64_t value) {
+      const std::string digits = std::to_string(value);
+      return std::string(5 - std::min<std::size_t>(5, digits.size()), '0') + digits;
+    };
+    return stem + "-" + padded(n) + "-of-" + padded(count) + ".gguf";
+  }
+};
+
+std::optional<PartName> part_name(const std::string& path) {
+  constexpr std::string_view kForm = "-00000-of-00000.gguf";
+  if (path.size() <= kForm.size()) return std::nullopt;
+  const std::size_t start = path.size() - kForm.size();
+  for (std::size_t i = 0; i < kForm.size(); ++i) {
+    const char c = path[start + i];
+    if (kForm[i] == '0' ? c < '0' || c > '9' : c != kForm[i]) return std::nullopt;
+  }
+  PartName name{path.substr(0, start)};
+  std::from_chars(path.data() + start + 1, path.data() + start + 6, name.number);
+  std::from_chars(path.data() + start + 10, path.data() + start + 15, name.count);
+  if (name.number < 1 || name.number > name.count || name.count > kMostParts) return std::nullopt;
+  return name;
+}
+
+GgufFile read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error("the file cannot be opened").in(path);
+  try {
+    return parse_gguf(in);
+  } catch (Error& e) {
+    throw e.in(path);
+  }
+}
+
+std::int64_t number_of(const GgufFile& file, std::string_view key, std::int64_t otherwise) {
+  const Node* node = file.metadata.find(key);
+  return node ? node->integer().value_or(otherwise) : otherwise;
+}
+
+void check_part(const GgufFile& part, const PartName& name, std::int64_t number) {
+  const std::int64_t count = number_of(part, "split.count", name.count);
+  const std::int64_t index = number_of(part, "split.no", number - 1);
+  if (count != name.count || index != number - 1)
+    throw Error("the file says that it is part " + std::to_string(index + 1) + " of " +
+                std::to_string(count))
+        .of("split.no")
+        .in(name.at(number))
+        .advise("Give the parts the names that they were published under.");
+}
+
+}  // namespace
+
+GgufFile read_split_gguf(const std::string& path) {
+  const auto name = part_name(path);
+  if (!name) {
+    GgufFile file = read_file(path);
+    if (const std::int64_t count = number_of(file, "split.count", 1); count > 1)
+      throw Error("this is one of " + std::to_string(count) + " parts of a model")
+          .of("split.count")
+          .in(path)
+          .advise("Give it a name that ends in -00001-of-0000N.gguf, beside the others.");
+    return file;
+  }
+  GgufFile whole = read_file(name->at(1));
+  check_part(whole, *name, 1);
+  const std::int64_t promised = number_of(whole, "split.tensors.count", -1);
+  for (std::int64_t n = 2; n <= name->count; ++n) {
+    GgufFile part = read_file(name->at(n));
+    check_part(part, *name, n);
+    whole.tensors.insert(whole.tensors.end(), std::make_move_iterator(part.tensors.begin()),
+                         std::make_move_iterator(part.tensors.end()));
+  }
+  std::unordered_set<std::string_view> names;
+  for (const Tensor& t : whole.tensors)
+    if (!names.insert(t.name).second)
+      throw Error("two parts hold tensor '" + t.name + "'").of(t.name).in(path);
+  if (promised >= 0 && promised != static_cast<std::int64_t>(whole.tensors.size()))
+    throw Error("the parts hold " + std::to_string(whole.tensors.size()) + " tensors, not " +
+                std::to_string(promised))
+        .of("split.tensors.count")
+        .in(path);
+  return whole;
+}
+
+}  // namespace kvplan

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalog/gguf/understood.h"
+
+#include <algorithm>
+
+#include "catalog/huggingface/irrelevant.h"
+
+namespace kvplan::gguf {
+namespace {
+
+constexpr Rename kRenamed[] = {
+    {"embedding_length", "hidden_size"},
+    {"context_length", "max_position_embeddings"},
+    {"attention.kv_lora_rank", "kv_lora_rank"},
+    {"attention.q_lora_rank", "q_lora_rank"},
+    {"attention.output_lora_rank", "o_lora_rank", "deepseek_v4"},
+    {"attention.output_group_count", "o_groups", "deepseek_v4"},
+    {"attention.indexer.head_count", "index_n_heads"},
+    {"attention.indexer.key_length", "index_head_dim"},
+    {"attention.indexer.top_k", "index_topk"},
+    {"attention.shared_kv_layers", "num_kv_shared_layers", "gemma4"},
+    {"shortconv.l_cache", "conv_L_cache", "lfm2"},
+    {"nextn_predict_layers", "num_nextn_predict_layers"},
+};
+
+// They bear on weights alone.
+constexpr std::string_view kCounted[] = {
+    "expert_feed_forward_length",
+    "expert_shared_feed_forward_length",
+    "expert_chunk_feed_forward_length",
+    "expert_shared_count",
+    "expert_group_count",
+    "expert_group_used_count",
+    "experts_per_group",
+    "leading_dense_block_count",
+    "interleave_moe_layer_step",
+    "moe_every_n_layers",
+    "moe_latent_size",
+    "embedding_length_per_layer_input",
+    "embedding_length_out",
+    "n_deepstack_layers",
+    "deepstack_mapping",
+    "hash_layer_count",
+    "hyper_connection.count",
+    "hyper_connection.sinkhorn_iterations",
+    "rescale_every_n_layers",
+    "attn_res_block_size",
+};
+
+// Parts of names that bear neither on memory nor on speed; parts that do, beside those of Hugging
+// Face's keys.
+constexpr std::string_view kHarmless[] = {
+    "rope.",    "norm",  "scale",      "logit",     "epsilon", "temperature",
+    "clamp",    "alibi", "activation", "gating",    "pooling", "layout",
+    "residual", "xielu", "token_id",   "freq_base", "altup"};
+constexpr std::string_view kMemory[] = {"count", "length", "size", "ssm", "kda", "lora"};
+
+template <class Range>
+bool contains_any(std::string_view key, const Range& parts) {
+  return std::any_of(std::begin(parts), std::end(parts),
+                     [&](std::string_view part) { return key.find(part) != key.npos; });
+}
+
+}  // namespace
+
+std::span<const Rename> renamed_keys() { return kRenamed; }
+
+void account_for(const std::vector<std::string>& unread, const std::string& architecture,
+                 std::vector<Warning>& warnings) {
+  for (const std::string& key : unread) {
+    if (std::find(std::begin(kCounted), std::end(kCounted), key) != std::end(kCounted)) continue;
+    if (contains_any(key, kHarmless)) continue;
+    if (contains_any(key, kMemory) || huggingface::sounds_like_memory(key))
+      throw Error("architecture '" + architecture +
+                  "' has a key that may bear on memory and that kv-plan does not understand")
+          .of(architecture + "." + key)
+          .advise("Use the model's config.json, or a newer kv-plan.");
+    warnings.push_back({"unread-key", "key '" + architecture + "." + key + "' was not used"});
+  }
+}
+
+}  // namespace kvplan::gguf
