@@ -1,47 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models, devices, engines and profiles by name: the embedded catalog, overlaid by the user's
-// folders.
+// folders. Only what is named gets parsed.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "catalog/node.h"
+#include "catalog/names.h"
 #include "cost/device.h"
 #include "model/spec.h"
-#include "nearest.h"
 
 namespace kvplan {
-
-// Case, spaces, dashes, dots kept apart: "RTX 4090" and "rtx4090" are one name.
-std::string normalized(std::string_view name);
 
 struct CatalogEntry {
   std::string name;
   std::vector<std::string> aliases;
-  std::string file;  // path in the catalog, for messages
+  std::string file;  // "devices/rtx-4090.yaml", or a path; for messages
   std::string_view text;
 };
 
 class Catalog {
  public:
-  // The embedded catalog overlaid by `directory` (--catalog, may be empty) and by the user's
-  // folder.
+  // The embedded catalog, overlaid by the user's folder ($XDG_DATA_HOME/kv-plan, or
+  // ~/.local/share/kv-plan) and by `directory` (--catalog, may be empty), each with folders models,
+  // devices, engines and profiles. Throws Error where `directory` is none.
   explicit Catalog(const std::string& directory = {});
+  Catalog(const Catalog&) = delete;  // entries point into it
+  Catalog& operator=(const Catalog&) = delete;
 
   // A catalog name or alias, a Hugging Face id of an entry, or a path (config.json, its folder,
-  // .yaml, .gguf, .safetensors…).
+  // .yaml, .gguf, .safetensors…). A catalog name wins over a file of that name: write "./name".
   ModelSpec model(std::string_view name_or_path) const;
   // A catalog name or alias, or a .yaml path. A bare family resolves to its fastest part; `note`
-  // then says so.
+  // then says so. A count before the name is for counted() to take off.
   DeviceSpec device(std::string_view name_or_path, std::string* note = nullptr) const;
-  // Text of an entry of "models", "devices", "engines", "profiles"; nullptr when absent.
-  const CatalogEntry* find(std::string_view kind, std::string_view name) const;
-  const std::vector<CatalogEntry>& entries(std::string_view kind) const;
+  // An entry of "models", "devices", "engines", "profiles" by name or alias; empty when absent.
+  std::optional<CatalogEntry> find(std::string_view kind, std::string_view name) const;
+  // All entries of a kind, by name.
+  std::vector<CatalogEntry> entries(std::string_view kind) const;
 
  private:
-  std::vector<std::pair<std::string, std::vector<CatalogEntry>>> kinds_;
-  std::vector<std::string> owned_texts_;
+  struct Overlay {
+    std::string kind, path, text;
+    std::vector<IndexedName> names;
+  };
+  struct Match {
+    CatalogEntry entry;
+    IndexedName::Use use;
+    std::string marketed;
+  };
+  void add_overlay(const std::string& directory);
+  std::optional<Match> match(std::string_view kind, std::string_view name) const;
+  Error unknown(std::string_view kind, std::string_view name) const;
+
+  std::vector<Overlay> overlays_;  // later ones win
 };
 
 }  // namespace kvplan

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From what was typed to a question with every name resolved: reads the catalog, applies defaults,
-// and notes each of them.
+// notes each of them.
 #pragma once
 #include <optional>
 #include <string>
@@ -18,18 +18,18 @@ struct Resolved {
   ModelSpec as_read;  // before any recipe
   std::vector<Assumption> assumptions;
   std::vector<Warning> warnings;
+
+  // Longest context that the model was made for; 32,768 with a remark where it does not say.
+  Tokens longest() const { return setup.model.max_context.value_or(Tokens(32768)); }
 };
 
-// `default_engine`: what `auto` means for this command ("ideal", or for plan the engine that suits
-// the model). `device` may be empty where the command can do without one.
+// `default_engine` is what stands where none was asked for. `device` may be empty.
 Resolved resolve(const Request&, const Catalog&, std::string_view model, std::string_view device,
                  std::string_view default_engine);
 
-// Longest context of the model, or `otherwise` with an assumption noted.
-Tokens model_limit(const ModelSpec&, std::vector<Assumption>&, Tokens otherwise = Tokens(32768));
-
-// context x batch, in the order typed; contexts outermost.
-std::vector<Load> grid(const std::vector<Tokens>& contexts,
-                       const std::vector<std::int64_t>& batches);
+// Contexts x batches as typed, contexts outermost; the defaults are noted as assumptions.
+std::vector<Load> loads(const Request&, Resolved&, std::string_view default_contexts,
+                        std::string_view default_batches);
+std::vector<Load> prompts(const Request&, Resolved&);
 
 }  // namespace kvplan

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalog/catalog.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "catalog/device_file.h"
+#include "catalog/embedded.h"
+#include "catalog/files.h"
+#include "catalog/model_file.h"
+#include "nearest.h"
+
+namespace kvplan {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The user's own catalog, by the XDG base directory specification; empty where there is no home.
+fs::path user_folder() {
+  if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data)
+    return fs::path(data) / "kv-plan";
+  if (const char* home = std::getenv("HOME"); home && *home)
+    return fs::path(home) / ".local/share/kv-plan";
+  return {};
+}
+
+bool is_yaml(const fs::path& path) {
+  return path.extension() == ".yaml" || path.extension() == ".yml";
+}
+
+// A path rather than a name that nobody knows: it is there, or it looks like one.
+bool looks_like_path(std::string_view text) {
+  std::error_code failure;
+  if (fs::exists(text, failure)) return true;
+  for (const std::string_view end : {".json", ".yaml", ".yml", ".gguf", ".safetensors", "/"})
+    if (text.ends_with(end)) return true;
+  return text.starts_with('/') || text.starts_with("./") || text.starts_with("../") ||
+         text.starts_with('~');
+}
+
+// All embedded names with this key; at most one.
+const EmbeddedName* find_embedded(std::string_view kind, std::string_view key) {
+  const auto names = embedded_names();
+  const auto before = [&](const EmbeddedName& n, const auto& wanted) {
+    return std::pair(n.kind, n.key) < wanted;
+  };
+  const auto found = std::lower_bound(names.begin(), names.end(), std::pair(kind, key), before);
+  return found != names.end() && found->kind == kind && found->key == key ? &*found : nullptr;
+}
+
+// Reads an entry's text; an error names its file.
+template <class Read>
+auto read_entry(const CatalogEntry& entry, Read read) {
+  try {
+    return read(parse_yaml(entry.text));
+  } catch (Error& e) {
+    throw e.in(entry.file);
+  }
+}
+
+CatalogEntry entry_of(const EmbeddedFile& file) {
+  return {std::string(file.name), {}, std::string(file.path), file.text};
+}
+
+}  // namespace
+
+Catalog::Catalog(const std::string& directory) {
+  if (const fs::path user = user_folder(); !user.empty() && fs::is_directory(user))
+    add_overlay(user.string());
+  if (directory.empty()) return;
+  if (!fs::is_directory(directory))
+    throw Error("there is no such folder").in(directory).of("--catalog");
+  add_overlay(directory);
+}
+
+void Catalog::add_overlay(const std::string& directory) {
+  for (const char* kind : {"models", "devices", "engines", "profiles"}) {
+    std::error_code failure;
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(fs::path(directory) / kind, failure))
+      if (is_yaml(entry.path())) files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    for (const fs::path& file : files) {
+      Overlay overlay{kind, file.string(), read_text_file(file.string()), {}};
+      try {
+        overlay.names = names_in(parse_yaml(overlay.text));
+      } catch (Error& e) {
+        throw e.in(overlay.path);
+      }
+      overlays_.push_back(std::move(overlay));
+    }
+  }
+}
+
+std::optional<Catalog::Match> Catalog::match(std::string_view kind, std::string_view name) const {
+  const std::string key = normalized(name);
+  for (auto overlay = overlays_.rbegin(); overlay != overlays_.rend(); ++overlay) {
+    if (overlay->kind != kind) continue;
+    for (const IndexedName& n : overlay->names)
+      if (n.key == key)
+        return Match{
+            {overlay->names.front().written, {}, overlay->path, overlay->text}, n.use, n.marketed};
+  }
+  const EmbeddedName* found = find_embedded(kind, key);
+  if (!found) return std::nullopt;
+  return Match{entry_of(embedded_files()[static_cast<std::size_t>(found->file)]), found->use,
+               std::string(found->marketed)};
+}
+
+std::optional<CatalogEntry> Catalog::find(std::string_view kind, std::string_view name) const {
+  auto found = match(kind, name);
+  if (!found) return std::nullopt;
+  return std::move(found->entry);
+}
+
+std::vector<CatalogEntry> Catalog::entries(std::string_view kind) const {
+  std::vector<CatalogEntry> all;
+  std::vector<std::size_t> place(embedded_files().size());  // of an embedded file in `all`
+  for (std::size_t i = 0; i < place.size(); ++i)
+    if (embedded_files()[i].kind == kind) {
+      place[i] = all.size();
+      all.push_back(entry_of(embedded_files()[i]));
+    }
+  for (const EmbeddedName& n : embedded_names())
+    if (n.kind == kind && n.use == IndexedName::alias && n.marketed.empty())
+      all[place[static_cast<std::size_t>(n.file)]].aliases.emplace_back(n.written);
+  for (const Overlay& overlay : overlays_) {
+    if (overlay.kind != kind) continue;
+    CatalogEntry entry{overlay.names.front().written, {}, overlay.path, overlay.text};
+    for (const IndexedName& n : overlay.names)
+      if (n.use == IndexedName::alias && n.marketed.empty()) entry.aliases.push_back(n.written);
+    std::erase_if(
+        all, [&](const CatalogEntry& e) { return normalized(e.name) == normalized(entry.name); });
+    all.push_back(std::move(entry));
+  }
+  std::sort(all.begin(), all.end(),
+            [](const CatalogEntry& a, const CatalogEntry& b) { return a.name < b.name; });
+  return all;
+}
+
+Error Catalog::unknown(std::string_view kind, std::string_view name) const {
+  std::vector<std::string> names;
+  for (const CatalogEntry& entry : entries(kind)) {
+    names.push_back(entry.name);
+    names.insert(names.end(), entry.aliases.begin(), entry.aliases.end());
+  }
+  const std::string what(kind.substr(0, kind.size() - 1));  // "model", "device"
+  const std::string near = did_you_mean(normalized(name), names);
+  Error error("there is no " + what + " '" + std::string(name.substr(0, 120)) + "' in the catalog");
+  error.advise((near.empty() ? near : near + " ") + "`kv-plan " + std::string(kind) +
+               "` lists all.");
+  return error;
+}
+
+ModelSpec Catalog::model(std::string_view name_or_path) const {
+  if (const auto entry = find("models", name_or_path))
+    return read_entry(*entry, [](const Node& file) { return read_model(file); });
+  if (looks_like_path(name_or_path)) return read_model_at(std::string(name_or_path));
+  throw unknown("models", name_or_path);
+}
+
+DeviceSpec Catalog::device(std::string_view name_or_path, std::string* note) const {
+  auto found = match("devices", name_or_path);
+  const bool is_file = !found && looks_like_path(name_or_path);
+  if (is_file) {
+    const std::string path(name_or_path);
+    const Node file = read_tree(path);
+    try {
+      return read_device(file);
+    } catch (Error& e) {
+      throw e.in(path);
+    }
+  }
+  bool loose = false;
+  if (!found && name_or_path.find('(') != std::string_view::npos) {
+    found = match("devices", without_remark(name_or_path));
+    loose = true;
+  }
+  if (!found) throw unknown("devices", name_or_path);
+  DeviceSpec device = read_entry(
+      found->entry, [&](const Node& file) { return read_device(file, found->marketed); });
+  if (note && (loose || found->use == IndexedName::family))
+    *note = "'" + std::string(name_or_path) + "' is taken as " + device.title + " (" + device.name +
+            "), the fastest that it can mean";
+  return device;
+}
+
+}  // namespace kvplan

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "catalog/node.h"
+
+namespace kvplan {
+
+// A whole file; throws Error (with path) when it cannot be read or is larger than 64 MiB.
+std::string read_text_file(const std::string& path);
+// A file as a tree, by its extension: .json, else YAML. Throws Error with path and line.
+Node read_tree(const std::string& path);
+
+}  // namespace kvplan

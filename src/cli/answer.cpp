@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/answer.h"
+
+#include <fmt/format.h>
+
+#include "report/budget.h"
+#include "report/device.h"
+#include "report/kv.h"
+#include "report/ladder.h"
+#include "report/model.h"
+#include "report/notes.h"
+#include "report/numbers.h"
+#include "report/speed.h"
+
+namespace kvplan {
+
+std::string subject(const Resolved& r) {
+  const std::string model = r.setup.model.name;
+  if (!r.setup.device) return model;
+  const std::int64_t gpus = r.setup.deployment.parallel.gpus();
+  return fmt::format("{} on {}{}", model, gpus > 1 ? fmt::format("{} x ", gpus) : "",
+                     r.setup.device->title);
+}
+
+Document start(const Resolved& r, std::string_view command) {
+  Document document;
+  document.command = std::string(command);
+  document.title = subject(r);
+  document.body.emplace_back("model", value(model_object(r.setup.model)));
+  document.body.emplace_back("device", r.setup.device ? value(*r.setup.device) : Value{});
+  document.body.emplace_back("deployment", value(deployment_object(r.setup)));
+  return document;
+}
+
+void finish(Document& document, const Resolved& r) {
+  document.body.emplace_back("assumptions", value(r.assumptions));
+  document.body.emplace_back("warnings", value(r.warnings));
+  std::string assumed;
+  for (const Assumption& a : r.assumptions)
+    assumed += fmt::format("{}{} {} ({})", assumed.empty() ? "Assumed: " : "; ", a.what, a.value,
+                           a.source);
+  if (!assumed.empty()) document.closing.push_back(assumed + ".");
+}
+
+}  // namespace kvplan

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every command's document has in common.
+#pragma once
+#include "cli/resolve.h"
+#include "report/document.h"
+
+namespace kvplan {
+
+// The document of a command on a model: identity, device and deployment are in, the command's own
+// parts follow.
+Document start(const Resolved&, std::string_view command);
+// Adds assumptions and warnings, in the body and for a person.
+void finish(Document&, const Resolved&);
+
+// "Llama 3.1 8B on 2 x NVIDIA H100 SXM".
+std::string subject(const Resolved&);
+
+// Each command: the document, and the exit status that it deserves (0 done, 1 the answer is no).
+struct Answer {
+  Document document;
+  int status = 0;
+  std::vector<Warning> warnings;
+};
+Answer answer_kv(const Request&, const Catalog&);
+Answer answer_decode(const Request&, const Catalog&);
+Answer answer_prefill(const Request&, const Catalog&);
+Answer answer_plan(const Request&, const Catalog&);
+Answer answer_gqa(const Request&, const Catalog&);
+Answer answer_sweep(const Request&, const Catalog&);
+Answer answer_models(const Request&, const Catalog&);
+Answer answer_devices(const Request&, const Catalog&);
+Answer answer_import(const Request&, const Catalog&);
+
+}  // namespace kvplan

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// kv-plan decode MODEL DEVICE: tokens per second by context x batch, what binds, where it crosses
+// over.
+#include <fmt/format.h>
+
+#include "cli/answer.h"
+#include "plan/speed.h"
+#include "report/kv.h"
+#include "report/model.h"
+#include "report/notes.h"
+#include "report/numbers.h"
+#include "report/speed.h"
+
+namespace kvplan {
+namespace {
+
+constexpr const char* kCeilingNote =
+    "A ceiling is what no correct engine can beat on this device; served throughput lies below it.";
+
+std::vector<std::string> crossover_notes(const DecodeAnswer& decode) {
+  std::vector<std::string> notes;
+  const DecodeRow& first = decode.rows.front();
+  if (decode.crossover_batch && *decode.crossover_batch > 1)
+    notes.push_back(
+        fmt::format("At {} tokens of context, weight reads stop being the bottleneck at batch {}.",
+                    shown(value(first.context)), *decode.crossover_batch));
+  if (decode.crossover_context)
+    notes.push_back(fmt::format(
+        "At batch {}, reading the cache costs more than reading the weights from {} tokens on.",
+        first.batch, shown(value(*decode.crossover_context))));
+  return notes;
+}
+
+std::string lead_of(const Resolved& r, const DecodeRow& row) {
+  if (!row.step.seconds)
+    return fmt::format("{}: the datasheet says too little for a ceiling.", subject(r));
+  return fmt::format(
+      "{}: at most {} tokens/s at batch {} and {} tokens of context; {} binds.", subject(r),
+      shown(tokens_per_second(row.batch, *row.step.seconds), Show::tokens_per_second), row.batch,
+      shown(value(row.context)), name_of(row.step.bound));
+}
+
+}  // namespace
+
+Answer answer_decode(const Request& request, const Catalog& catalog) {
+  Resolved r = resolve(request, catalog, request.model, request.device.value_or(""), "ideal");
+  const auto asked = loads(request, r, "4k,32k", "1,8,32,128");
+  const DecodeAnswer decode = decode_answer(r.setup, asked);
+  Document document = start(r, "decode");
+  document.body.emplace_back("decode", value(decode));
+  document.lead = {lead_of(r, decode.rows.front())};
+  Table rates = table<DecodeRow>("decode.rows", "Decode");
+  rates.notes = crossover_notes(decode);
+  rates.notes.insert(rates.notes.begin(), kCeilingNote);
+  rates.chart = Chart{"batch", "ceiling.tokens_per_second", "context"};
+  document.tables = {std::move(rates)};
+  finish(document, r);
+  return {std::move(document), 0, r.warnings};
+}
+
+Answer answer_prefill(const Request& request, const Catalog& catalog) {
+  Resolved r = resolve(request, catalog, request.model, request.device.value_or(""), "ideal");
+  const auto rows = prefill_answer(r.setup, prompts(request, r));
+  Document document = start(r, "prefill");
+  document.body.emplace_back("prefill", value(Object{{"rows", value(rows)}}));
+  const PrefillRow& first = rows.front();
+  if (first.prefill.seconds)
+    document.lead = {
+        fmt::format("{}: a prompt of {} tokens takes at least {} to its first token; {} binds.",
+                    subject(r), shown(value(first.prompt)), shown(value(*first.prefill.seconds)),
+                    name_of(first.prefill.bound))};
+  Table rates = table<PrefillRow>("prefill.rows", "Prefill");
+  rates.notes = {kCeilingNote};
+  document.tables = {std::move(rates)};
+  finish(document, r);
+  return {std::move(document), 0, r.warnings};
+}
+
+}  // namespace kvplan

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// kv-plan kv MODEL: the cache by context x batch, per group, per GPU.
+#include <fmt/format.h>
+
+#include "cli/answer.h"
+#include "plan/kv.h"
+#include "report/kv.h"
+#include "report/model.h"
+#include "report/notes.h"
+#include "report/numbers.h"
+#include "report/speed.h"
+
+namespace kvplan {
+namespace {
+
+std::string lead_of(const Resolved& r, const KvAnswer& kv) {
+  const std::string model = r.setup.model.name;
+  if (kv.groups.empty())
+    return fmt::format("{} keeps no cache between steps: {}.", model,
+                       std::any_of(r.setup.model.layers.begin(), r.setup.model.layers.end(),
+                                   [](const Layer& l) { return !l.mixer.causal; })
+                           ? "it is an encoder, in which every key depends on every token"
+                           : "none of its layers looks at the past");
+  std::string text =
+      fmt::format("{} ({}) keeps {} of cache per token at {}", model, attention_of(r.setup.model),
+                  shown(value(kv.bytes_per_token, Show::bytes)), r.setup.deployment.cache.name);
+  if (r.setup.deployment.parallel.gpus() > 1)
+    text += fmt::format(", {} on each GPU", shown(value(kv.bytes_per_token_per_gpu, Show::bytes)));
+  if (kv.bytes_per_sequence.n > 0)
+    text += fmt::format(", and {} per sequence whatever its length",
+                        shown(value(kv.bytes_per_sequence)));
+  return text + ".";
+}
+
+}  // namespace
+
+Answer answer_kv(const Request& request, const Catalog& catalog) {
+  Resolved r = resolve(request, catalog, request.model, {}, "ideal");
+  const auto asked = loads(request, r, "1k,4k,16k,64k,max", "1,8,32");
+  const KvAnswer kv = kv_answer(r.setup, asked);
+  Document document = start(r, "kv");
+  document.body.emplace_back("kv", value(kv));
+  document.lead = {lead_of(r, kv)};
+  if (!kv.groups.empty())
+    document.tables = {table<KvRow>("kv.rows", "KV cache"),
+                       table<GroupRow>("kv.groups", "Cache groups")};
+  finish(document, r);
+  return {std::move(document), 0, r.warnings};
+}
+
+}  // namespace kvplan

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// kv-plan models | devices [FILTER]: the catalog with its sources.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "catalog/names.h"
+#include "cli/answer.h"
+#include "model/parameters.h"
+#include "model/recipe.h"
+#include "plan/ladder.h"
+#include "report/budget.h"
+#include "report/device.h"
+#include "report/kv.h"
+#include "report/ladder.h"
+#include "report/model.h"
+#include "report/notes.h"
+#include "report/speed.h"
+
+namespace kvplan {
+namespace {
+
+bool wanted(const Request& request, const CatalogEntry& entry) {
+  if (!request.filter) return true;
+  const std::string filter = normalized(*request.filter);
+  if (normalized(entry.name).find(filter) != std::string::npos) return true;
+  return std::any_of(entry.aliases.begin(), entry.aliases.end(), [&](const std::string& alias) {
+    return normalized(alias).find(filter) != std::string::npos;
+  });
+}
+
+void need_rows(const Request& request, const Array& rows, const char* what) {
+  if (rows.empty() && request.filter)
+    throw Error(fmt::format("no {} has '{}' in its name", what, *request.filter))
+        .of("FILTER")
+        .advise(fmt::format("`kv-plan {}s` lists all.", what));
+}
+
+// The widest format with which the model runs usefully on the device.
+std::optional<Rung> best_rung(Setup setup) {
+  constexpr std::array<std::string_view, 6> kWidestFirst = {"config", "bf16",   "fp8",
+                                                            "q6_k",   "q4_k_m", "q2_k"};
+  const Tokens longest = setup.model.max_context.value_or(Tokens(32768)),
+               usual = std::min(Tokens(8192), longest);
+  for (const std::string_view& recipe : kWidestFirst) {
+    const auto rungs = ladder(setup, std::span(&recipe, 1), longest, usual, usual);
+    if (rungs[0].fits) return rungs[0];
+  }
+  return std::nullopt;
+}
+
+Object model_row(const ModelSpec& model) {
+  const ModelSpec plain = apply_recipe(model, "config");
+  const Parameters p = count_parameters(plain);
+  return {{"name", value(model.name)},
+          {"parameters", value(p.total)},
+          {"active", value(p.active)},
+          {"attention", value(attention_of(model))},
+          {"bytes_per_token",
+           value(growth_per_token(cache_groups(model, cache_formats("bf16"))), Show::bytes)},
+          {"max_context", value(model.max_context)},
+          {"weights_bytes", value(resident_weights(plain))},
+          {"source", value(model.source)}};
+}
+
+}  // namespace
+
+Answer answer_models(const Request& request, const Catalog& catalog) {
+  Array rows;
+  std::optional<DeviceSpec> device;
+  if (request.on) device = catalog.device(counted(*request.on).name);
+  for (const CatalogEntry& entry : catalog.entries("models")) {
+    if (!wanted(request, entry)) continue;
+    const ModelSpec model = catalog.model(entry.name);
+    Object row = model_row(model);
+    if (device) {
+      Setup setup;
+      setup.model = model;
+      setup.device = device;
+      setup.deployment.cache = cache_formats("bf16");
+      const auto rung = best_rung(setup);
+      if (!rung) continue;
+      row.emplace_back("recipe", value(rung->recipe));
+      row.emplace_back("longest", value(rung->max_context));
+      row.emplace_back("users", value(rung->max_batch));
+      row.emplace_back("tokens_per_second",
+                       value(rung->tokens_per_second, Show::tokens_per_second));
+    }
+    rows.push_back(value(std::move(row)));
+  }
+  need_rows(request, rows, "model");
+  Document document;
+  document.command = "models";
+  document.title = device ? "Models that run on " + device->title : "Models";
+  document.lead = {device ? fmt::format("{} models of the catalog run on {}, each in the widest "
+                                        "format that leaves room for 2k tokens.",
+                                        rows.size(), device->title)
+                          : fmt::format("{} models.", rows.size())};
+  document.body.emplace_back("models", Value{std::move(rows)});
+  Table table{"models", "", {}, {}, {}};
+  if (device)
+    table.columns = {{"model", "name"},
+                     {"parameters", "parameters"},
+                     {"weights", "recipe"},
+                     {"longest context", "longest"},
+                     {"users at 8k", "users"},
+                     {"ceiling tok/s", "tokens_per_second"},
+                     {"", "source"}};
+  else
+    table.columns = {{"model", "name"},
+                     {"parameters", "parameters"},
+                     {"active", "active"},
+                     {"attention", "attention"},
+                     {"KV per token", "bytes_per_token"},
+                     {"context", "max_context"},
+                     {"", "weights_bytes"},
+                     {"", "source"}};
+  document.tables = {std::move(table)};
+  return {std::move(document), 0, {}};
+}
+
+Answer answer_devices(const Request& request, const Catalog& catalog) {
+  Array rows;
+  for (const CatalogEntry& entry : catalog.entries("devices")) {
+    if (!wanted(request, entry)) continue;
+    const DeviceSpec device = catalog.device(entry.name);
+    std::optional<FlopsPerSecond> half = device.peak_for(format_named("fp16")),
+                                  byte = device.peak_for(format_named("fp8"));
+    std::optional<double> price;
+    if (device.price) price = device.price->usd_per_hour_low;
+    Object row = object(device);
+    row.emplace_back("peak_16_bit", value(half));
+    row.emplace_back("peak_8_bit", value(byte));
+    row.emplace_back("usd_per_hour", value(price, Show::usd));
+    row.emplace_back("bandwidth_source", value(device.bandwidth.source));
+    row.emplace_back("memory_source", value(device.memory.source));
+    rows.push_back(value(std::move(row)));
+  }
+  need_rows(request, rows, "device");
+  Document document;
+  document.command = "devices";
+  document.title = "Devices";
+  document.lead = {
+      fmt::format("{} devices. Peaks are dense and the highest that are published.", rows.size())};
+  document.body.emplace_back("devices", Value{std::move(rows)});
+  document.tables = {{"devices",
+                      "",
+                      {{"device", "name"},
+                       {"", "title"},
+                       {"memory", "memory_bytes"},
+                       {"bandwidth", "bandwidth_bytes_per_second"},
+                       {"measured", "bandwidth_measured_bytes_per_second"},
+                       {"16 bit", "peak_16_bit"},
+                       {"8 bit", "peak_8_bit"},
+                       {"cache", "last_level_cache_bytes"},
+                       {"$/h", "usd_per_hour"},
+                       {"", "bandwidth_source"},
+                       {"", "memory_source"}},
+                      {},
+                      {}}};
+  return {std::move(document), 0, {}};
+}
+
+}  // namespace kvplan

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/resolve.h"
+
+#include <algorithm>
+
+#include "catalog/names.h"
+#include "cli/values.h"
+#include "model/recipe.h"
+#include "plan/fit.h"
+#include "report/kv.h"
+#include "report/model.h"
+#include "report/notes.h"
+#include "report/speed.h"
+
+namespace kvplan {
+namespace {
+
+void note(Resolved& r, std::string what, std::string value, Basis basis, std::string source) {
+  r.assumptions.push_back({std::move(what), std::move(value), basis, std::move(source)});
+}
+
+// Only these roles count, for questions about a part of a model.
+void keep_roles(ModelSpec& model, const std::vector<std::string>& roles) {
+  const auto kept = [&](const Weight& w) {
+    const std::string_view name = name_of(w.role);
+    return std::any_of(roles.begin(), roles.end(), [&](const std::string& role) {
+      return role == name || (role == "experts" && name.find("expert") != name.npos);
+    });
+  };
+  constexpr std::string_view kKnown[] = {"embedding", "attention",     "state",         "mlp",
+                                         "router",    "routed_expert", "shared_expert", "experts",
+                                         "norm",      "head",          "vision"};
+  for (const std::string& role : roles)
+    if (std::find(std::begin(kKnown), std::end(kKnown), role) == std::end(kKnown))
+      throw Error("unknown role '" + role + "'")
+          .of("--roles")
+          .advise(
+              "Known are embedding, attention, state, mlp, router, routed_expert, shared_expert, "
+              "experts, norm, head and vision.");
+  const bool head = std::find(roles.begin(), roles.end(), "head") != roles.end();
+  if (model.tied_head && !head) model.tied_head = false;
+  const auto drop = [&](std::vector<Weight>& weights) {
+    std::erase_if(weights, [&](const Weight& w) { return !kept(w); });
+  };
+  for (Layer& layer : model.layers) drop(layer.weights);
+  drop(model.ends);
+  drop(model.vision);
+}
+
+void choose_cache(const Request& request, Resolved& r) {
+  Deployment& deployment = r.setup.deployment;
+  if (request.kv && *request.kv != "auto") {
+    deployment.cache = cache_formats(*request.kv);
+    return;
+  }
+  const ModelSpec& model = r.setup.model;
+  const bool llama_cpp = r.setup.engine.name == "llama.cpp" || r.setup.engine.name == "ollama";
+  if (llama_cpp) {
+    deployment.cache = cache_formats("fp16");
+    return note(r, "--kv", "fp16", Basis::engine_rule, "the engine's default cache type");
+  }
+  if (model.cache_hint) {
+    deployment.cache = cache_formats(model.cache_hint->name);
+    return note(r, "--kv", std::string(model.cache_hint->name), Basis::exact,
+                "the checkpoint asks for it");
+  }
+  const std::string_view name = model.native && model.native->name == "fp16" ? "fp16" : "bf16";
+  deployment.cache = cache_formats(name);
+  note(r, "--kv", std::string(name), Basis::assumed, "16 bits, as engines choose by themselves");
+}
+
+void require_equal(std::int64_t asked, std::int64_t computed, const char* what) {
+  if (asked == computed) return;
+  throw Error("--gpus " + std::to_string(asked) + " contradicts " + what + " = " +
+              std::to_string(computed))
+      .of("--gpus")
+      .advise("Leave one of them out.");
+}
+
+// --tp, --pp, --dp say the layout; --gpus (or the 8 of 8xh100) lets the program choose it.
+void choose_layout(const Request& request, Resolved& r, std::optional<std::int64_t> counted) {
+  Parallelism& p = r.setup.deployment.parallel;
+  if (request.gpus && counted && *request.gpus != *counted)
+    throw Error("--gpus " + std::to_string(*request.gpus) + " contradicts the " +
+                std::to_string(*counted) + " devices named")
+        .of("--gpus");
+  const auto gpus = request.gpus ? request.gpus : counted;
+  p.ep = request.ep.value_or(1);
+  p.dcp = request.dcp.value_or(1);
+  if (request.tp || request.pp || request.dp) {
+    p.tp = request.tp.value_or(1);
+    p.pp = request.pp.value_or(1);
+    p.dp = request.dp.value_or(1);
+    if (gpus && !request.tp && *gpus % (p.pp * p.dp) == 0) p.tp = *gpus / (p.pp * p.dp);
+    if (gpus) require_equal(*gpus, p.gpus(), "tp x pp x dp");
+  } else if (gpus && *gpus > 1) {
+    const auto fitting = layouts(r.setup.model, *gpus);
+    if (fitting.empty())
+      throw Error("no split into " + std::to_string(*gpus) + " GPUs divides this model")
+          .of("--gpus")
+          .advise("Try a power of two, or say --tp and --pp.");
+    const std::int64_t ep = p.ep, dcp = p.dcp;
+    p = fitting.front();
+    p.ep = ep;
+    p.dcp = dcp;
+    note(r, "--tp", std::to_string(p.tp), Basis::assumed,
+         p.pp > 1 ? "as far as the heads divide; the rest are pipeline stages"
+                  : "all GPUs, as the heads divide");
+  } else if (!gpus) {
+    note(r, "--gpus", "1", Basis::assumed, "one device");
+  }
+  validate(r.setup.model, p);
+}
+
+void choose_engine(const Request& request, Resolved& r, std::string_view default_engine) {
+  EngineOptions& engine = r.setup.engine;
+  if (request.engine)
+    engine = parse_engine(*request.engine);
+  else if (!default_engine.empty())
+    engine = parse_engine(default_engine);
+  if (!request.engine)
+    note(r, "--engine", engine.name, Basis::assumed,
+         engine.name == "ideal" ? "what the mathematics needs; name an engine for what it reserves"
+                                : "the usual engine for such weights");
+  for (const auto& [key, setting] : request.set) {
+    if (const auto [at, fresh] = engine.settings.emplace(key, setting);
+        !fresh && at->second != setting)
+      throw Error("said twice and differently: " + at->second + " and " + setting)
+          .of("--set " + key);
+  }
+  engine.max_model_len = request.max_model_len;
+  engine.utilization = request.utilization;
+  engine.kv_pool = request.kv_pool;
+  engine.reserve = request.reserve;
+}
+
+void choose_device(const Request& request, Resolved& r, const Catalog& catalog,
+                   std::string_view name) {
+  if (name.empty()) return;
+  std::string remark;
+  r.setup.device = catalog.device(name, &remark);
+  if (!remark.empty()) r.warnings.push_back({"device-family", remark});
+  if (request.bandwidth) r.setup.device->bandwidth = {*request.bandwidth, "--bandwidth", false};
+}
+
+std::vector<AskedLength> asked_lengths(const std::optional<std::vector<AskedLength>>& typed,
+                                       Resolved& r, const char* flag, std::string_view otherwise) {
+  if (typed) return *typed;
+  note(r, flag, std::string(otherwise), Basis::assumed, "the default of this command");
+  return lengths_of(otherwise);
+}
+
+// Lengths in rising order of first mention; defaults beyond the model's own length are left out.
+std::vector<Tokens> within(const std::vector<AskedLength>& asked, bool typed, Resolved& r) {
+  std::vector<Tokens> lengths;
+  for (const AskedLength& length : asked) {
+    const Tokens n = length.or_max(r.longest());
+    if (!typed && n > r.longest()) continue;
+    if (typed && r.setup.model.max_context && n > *r.setup.model.max_context)
+      r.warnings.push_back(
+          {"beyond-model-context", std::to_string(n.n) + " tokens are more than the " +
+                                       std::to_string(r.setup.model.max_context->n) +
+                                       " that the model was made for"});
+    if (std::find(lengths.begin(), lengths.end(), n) == lengths.end()) lengths.push_back(n);
+  }
+  if (lengths.empty()) lengths.push_back(r.longest());
+  return lengths;
+}
+
+std::vector<Load> product(const std::vector<Tokens>& contexts,
+                          const std::vector<std::int64_t>& batches) {
+  std::vector<Load> all;
+  for (const Tokens context : contexts)
+    for (const std::int64_t batch : batches) all.push_back({context, batch});
+  return all;
+}
+
+}  // namespace
+
+Resolved resolve(const Request& request, const Catalog& catalog, std::string_view model,
+                 std::string_view device, std::string_view default_engine) {
+  Resolved r;
+  r.as_read = catalog.model(model);
+  r.warnings = r.as_read.warnings;
+  const std::string recipe = request.weights.value_or("config");
+  if (!request.weights)
+    note(r, "--weights", "config", Basis::exact, "the formats of the checkpoint");
+  r.setup.model = apply_recipe(r.as_read, recipe);
+  if (request.roles) keep_roles(r.setup.model, *request.roles);
+  if (!r.as_read.max_context)
+    note(r, "--max-model-len", "32768", Basis::assumed,
+         "the configuration names no longest context");
+  const Counted named = device.empty() ? Counted{} : counted(device);
+  choose_device(request, r, catalog, named.name);
+  choose_engine(request, r, default_engine);
+  choose_cache(request, r);
+  choose_layout(request, r,
+                device.empty() || named.count == 1 ? std::nullopt : std::optional(named.count));
+  r.setup.deployment.source_tokens = request.source_tokens.value_or(Tokens(0));
+  r.setup.deployment.shared_prefix = request.shared_prefix.value_or(Tokens(0));
+  return r;
+}
+
+std::vector<Load> loads(const Request& request, Resolved& r, std::string_view default_contexts,
+                        std::string_view default_batches) {
+  std::vector<std::int64_t> batches = request.batch   ? *request.batch
+                                      : request.users ? std::vector{*request.users}
+                                                      : counts_of(default_batches);
+  if (!request.batch && !request.users)
+    note(r, "--batch", std::string(default_batches), Basis::assumed, "the default of this command");
+  if (!request.context && (request.input || request.output)) {
+    // Over its life a request holds its input and, on average, half of its output.
+    const Tokens held =
+        request.input.value_or(Tokens(0)) + Tokens(request.output.value_or(Tokens(0)).n / 2);
+    return product({std::max(held, Tokens(1))}, batches);
+  }
+  return product(within(asked_lengths(request.context, r, "--context", default_contexts),
+                        request.context.has_value(), r),
+                 batches);
+}
+
+std::vector<Load> prompts(const Request& request, Resolved& r) {
+  const auto lengths = within(asked_lengths(request.prompt, r, "--prompt", "1k,8k,32k"),
+                              request.prompt.has_value(), r);
+  return product(lengths, request.batch.value_or(std::vector<std::int64_t>{1}));
+}
+
+}  // namespace kvplan

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// kv-plan sweep MODEL… DEVICE…: decode rows for every pair, made for csv and json.
+#include <fmt/format.h>
+
+#include "catalog/names.h"
+#include "cli/answer.h"
+#include "plan/speed.h"
+#include "report/kv.h"
+#include "report/model.h"
+#include "report/notes.h"
+#include "report/speed.h"
+
+namespace kvplan {
+namespace {
+
+struct Grid {
+  std::vector<std::string> models, devices;
+};
+
+// A word that names a device is one; any other is a model.
+Grid sorted_by_kind(const Request& request, const Catalog& catalog) {
+  Grid grid;
+  for (const std::string& name : request.names) {
+    const bool device =
+        name.ends_with(".yaml") ? false : catalog.find("devices", counted(name).name).has_value();
+    (device ? grid.devices : grid.models).push_back(name);
+  }
+  if (grid.models.empty())
+    throw Error("no model among the names")
+        .of("MODEL")
+        .advise("Name at least one model and one device.");
+  if (grid.devices.empty())
+    throw Error("no device among the names")
+        .of("DEVICE")
+        .advise("Name at least one model and one device; `kv-plan devices` lists them.");
+  return grid;
+}
+
+}  // namespace
+
+Answer answer_sweep(const Request& request, const Catalog& catalog) {
+  const Grid grid = sorted_by_kind(request, catalog);
+  Array rows;
+  std::vector<Warning> warnings;
+  for (const std::string& model : grid.models)
+    for (const std::string& device : grid.devices) {
+      Resolved r = resolve(request, catalog, model, device, "ideal");
+      const auto asked = loads(request, r, "4k,32k", "1,8,32,128");
+      for (const DecodeRow& row : decode_answer(r.setup, asked).rows) {
+        Object full{{"model", value(r.setup.model.name)},
+                    {"device", value(r.setup.device->name)},
+                    {"gpus", value(r.setup.deployment.parallel.gpus())}};
+        for (auto& member : object(row)) full.push_back(std::move(member));
+        rows.push_back(value(std::move(full)));
+      }
+      warnings.insert(warnings.end(), r.warnings.begin(), r.warnings.end());
+    }
+  Document document;
+  document.command = "sweep";
+  document.title = "Sweep";
+  document.lead = {fmt::format("{} rows: {} models on {} devices.", rows.size(), grid.models.size(),
+                               grid.devices.size())};
+  document.body.emplace_back("sweep", Value{Object{{"rows", Value{std::move(rows)}}}});
+  Table rates = table<DecodeRow>("decode.rows", "Decode");
+  rates.part = "sweep.rows";
+  rates.title = "";
+  rates.columns.insert(rates.columns.begin(),
+                       {{"model", "model"}, {"device", "device"}, {"GPUs", "gpus", false}});
+  document.tables = {std::move(rates)};
+  document.body.emplace_back("warnings", value(warnings));
+  return {std::move(document), 0, std::move(warnings)};
+}
+
+}  // namespace kvplan

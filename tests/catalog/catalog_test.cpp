@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalog/catalog.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "catalog/embedded.h"
+
+using namespace kvplan;
+
+namespace {
+
+const Catalog& catalog() {
+  static const Catalog shared;
+  return shared;
+}
+
+std::vector<DeviceSpec> all_devices() {
+  std::vector<DeviceSpec> devices;
+  for (const CatalogEntry& entry : catalog().entries("devices"))
+    devices.push_back(catalog().device(entry.name));
+  return devices;
+}
+
+std::optional<FlopsPerSecond> peak(const DeviceSpec& device, Precision precision) {
+  std::optional<FlopsPerSecond> best;
+  for (const Peak& p : device.peaks)
+    if (p.precision == precision && (!best || *best < p.rate.value)) best = p.rate.value;
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("every device of the catalog reads and is found by its name and by every alias") {
+  REQUIRE(catalog().entries("devices").size() >= 100);
+  for (const CatalogEntry& entry : catalog().entries("devices")) {
+    CAPTURE(entry.name);
+    CHECK(catalog().device(entry.name).name == entry.name);
+    CHECK("devices/" + entry.name + ".yaml" == entry.file);
+    for (const std::string& alias : entry.aliases) {
+      CAPTURE(alias);
+      std::string note;
+      CHECK(catalog().device(alias, &note).name == entry.name);
+      CHECK(note.empty());
+    }
+  }
+}
+
+TEST_CASE("no two files of a kind share a name") {
+  std::set<std::string> keys;
+  for (const EmbeddedName& n : embedded_names()) {
+    CAPTURE(n.written);
+    CHECK(keys.insert(std::string(n.kind) + "/" + std::string(n.key)).second);
+    CHECK(n.key == normalized(n.written));
+  }
+}
+
+TEST_CASE("every device's numbers are of the right size") {
+  for (const DeviceSpec& d : all_devices()) {
+    CAPTURE(d.name);
+    CHECK(!d.title.empty());
+    CHECK(!d.vendor.empty());
+    CHECK(d.memory.value.n >= 2 * kGiB);
+    CHECK(d.memory.value.n <= d.memory_marketed.value.n * 1.001);
+    CHECK(d.memory.value.n >= d.memory_marketed.value.n / 2);
+    CHECK(d.bandwidth.value.v >= 30e9);
+    CHECK(d.bandwidth.value.v <= 20e12);
+    if (d.bandwidth_measured) {
+      CHECK(d.bandwidth_measured->value.v <= d.bandwidth.value.v);
+      CHECK(d.bandwidth_measured->value.v >= 0.4 * d.bandwidth.value.v);
+    }
+    if (d.last_level_cache) CHECK(d.last_level_cache->value.n < d.memory.value.n / 2);
+    for (const Peak& p : d.peaks) CHECK(p.rate.value.v < 20e15);
+    if (d.year) CHECK((*d.year >= 2016 && *d.year <= 2027));
+  }
+}
+
+TEST_CASE("narrower operands are never slower on a device, integer units aside") {
+  for (const DeviceSpec& d : all_devices()) {
+    CAPTURE(d.name);
+    const Precision ladder[] = {Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp8,
+                                Precision::fp4};
+    std::optional<FlopsPerSecond> wider;
+    for (const Precision p : ladder) {
+      const auto rate = peak(d, p);
+      if (wider && rate) CHECK(rate->v >= wider->v * 0.99);
+      if (rate) wider = rate;
+    }
+  }
+}
+
+TEST_CASE("every number of a device has a source or is marked unverified") {
+  const auto sourced = [](const auto& fact) { return fact.unverified || !fact.source.empty(); };
+  for (const DeviceSpec& d : all_devices()) {
+    CAPTURE(d.name);
+    CHECK(sourced(d.memory));
+    CHECK(sourced(d.memory_marketed));
+    CHECK(sourced(d.bandwidth));
+    if (d.bandwidth_measured) CHECK(sourced(*d.bandwidth_measured));
+    if (d.last_level_cache) CHECK(sourced(*d.last_level_cache));
+    for (const Peak& p : d.peaks) CHECK(sourced(p.rate));
+    if (d.peer) CHECK(sourced(d.peer->per_direction));
+    if (d.host) CHECK(sourced(d.host->per_direction));
+  }
+}
+
+// nvidia.com data sheets and product pages, dense figures.
+TEST_CASE("well-known data sheet figures are in the catalog") {
+  const DeviceSpec h100 = catalog().device("h100-sxm");
+  CHECK(h100.bandwidth.value == BytesPerSecond(3350e9));
+  CHECK(peak(h100, Precision::bf16)->v == doctest::Approx(989.4e12).epsilon(0.001));
+  CHECK(peak(h100, Precision::fp8)->v == doctest::Approx(1978.9e12).epsilon(0.001));
+  CHECK(h100.peer->per_direction.value == BytesPerSecond(450e9));
+  CHECK(catalog().device("a100-sxm-80gb").bandwidth.value == BytesPerSecond(2039e9));
+  CHECK(catalog().device("h200-sxm").bandwidth.value == BytesPerSecond(4800e9));
+  CHECK(catalog().device("b200").bandwidth.value == BytesPerSecond(8000e9));
+  CHECK(catalog().device("mi300x").bandwidth.value == BytesPerSecond(5300e9));
+  CHECK(catalog().device("rtx-4090").bandwidth.value == BytesPerSecond(1008e9));
+  CHECK(catalog().device("m4-max-40c").bandwidth.value == BytesPerSecond(546e9));
+}
+
+TEST_CASE("a bare family is its fastest part and says so") {
+  for (const auto& [family, part] : {std::pair{"H200", "h200-sxm"},
+                                     {"H100", "h100-sxm"},
+                                     {"A100", "a100-sxm-80gb"},
+                                     {"A100 80GB", "a100-sxm-80gb"},
+                                     {"A100 80GB (form factor not stated)", "a100-sxm-80gb"},
+                                     {"M4 Max", "m4-max-40c"},
+                                     {"M4 Max 64GB", "m4-max-40c-64gb"}}) {
+    CAPTURE(family);
+    std::string note;
+    CHECK(catalog().device(family, &note).name == part);
+    CHECK(note.find(family) != std::string::npos);
+  }
+}
+
+TEST_CASE("names as nvidia-smi prints them are known") {
+  for (const auto& [printed, name] : {std::pair{"NVIDIA H100 80GB HBM3", "h100-sxm"},
+                                      {"NVIDIA H100 PCIe", "h100-pcie"},
+                                      {"NVIDIA A100-SXM4-80GB", "a100-sxm-80gb"},
+                                      {"NVIDIA A100 80GB PCIe", "a100-pcie-80gb"},
+                                      {"NVIDIA GeForce RTX 4090", "rtx-4090"},
+                                      {"NVIDIA RTX A6000", "rtx-a6000"},
+                                      {"NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"},
+                                      {"NVIDIA L40S", "l40s"},
+                                      {"NVIDIA B200", "b200"},
+                                      {"Tesla T4", "t4"},
+                                      {"Tesla V100-SXM2-32GB", "v100-sxm2-32gb"}}) {
+    CAPTURE(printed);
+    CHECK(catalog().device(printed).name == name);
+  }
+}
+
+TEST_CASE("an unknown device or model is refused with the near misses") {
+  try {
+    catalog().device("rtx-4099");
+    FAIL("there is no such device");
+  } catch (const Error& e) {
+    CHECK(e.advice.find("rtx-4090") != std::string::npos);
+  }
+  CHECK_THROWS_AS(catalog().device(""), Error);
+  CHECK_THROWS_AS(catalog().device("/no/such/file.yaml"), Error);
+  CHECK_THROWS_AS(catalog().model(""), Error);
+  CHECK_THROWS_AS(catalog().model("/no/such/folder/config.json"), Error);
+}
