@@ -81,7 +81,10 @@ Counted counted(std::string_view typed) {
   else if (times < typed.size() && lower(typed[times]) == 'x')
     rest += 1;
   rest = rest == times ? typed.size() : skip_spaces(rest);
-  if (digits == start || rest == typed.size()) return {1, std::string(typed)};
+  // "7900 XTX" and "6800xt" are cards, not counts.
+  const std::string after = normalized(typed.substr(rest));
+  const bool suffix = after == "t" || after == "tx";
+  if (digits == start || rest == typed.size() || suffix) return {1, std::string(typed)};
   constexpr std::int64_t kMost = 1'000'000;
   std::int64_t count = 0;
   const auto [stop, failure] = std::from_chars(typed.data() + start, typed.data() + digits, count);
