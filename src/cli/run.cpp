@@ -24,6 +24,8 @@ Answer answer(const Request& request, const Catalog& catalog) {
       return answer_prefill(request, catalog);
     case Command::plan:
       return answer_plan(request, catalog);
+    case Command::gqa:
+      return answer_gqa(request, catalog);
     case Command::sweep:
       return answer_sweep(request, catalog);
     case Command::models:
