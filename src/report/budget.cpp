@@ -8,4 +8,8 @@ std::vector<NamedLine> lines_of(const Budget& b) {
           {"non-torch", b.non_torch}, {"graphs", b.graph},    {"KV cache", b.kv_pool}};
 }
 
+std::optional<Bytes> unless_exact(const BudgetLine& line, Bytes end) {
+  return line.low == line.high ? std::nullopt : std::optional(end);
+}
+
 }  // namespace kvplan

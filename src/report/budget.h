@@ -17,6 +17,8 @@ struct NamedLine {
 };
 // The lines of a budget in the order in which memory goes, the cache last.
 std::vector<NamedLine> lines_of(const Budget&);
+// An end of the interval; absent where there is none.
+std::optional<Bytes> unless_exact(const BudgetLine&, Bytes end);
 
 template <>
 inline constexpr auto description<NamedLine> =
@@ -24,10 +26,12 @@ inline constexpr auto description<NamedLine> =
                field(
                    "bytes", [](const NamedLine& n) { return n.line.value; }, "per GPU"),
                field(
-                   "low_bytes", [](const NamedLine& n) { return n.line.low; }, "at least")
+                   "low_bytes", [](const NamedLine& n) { return unless_exact(n.line, n.line.low); },
+                   "at least")
                    .where_it_varies(),
                field(
-                   "high_bytes", [](const NamedLine& n) { return n.line.high; }, "at most")
+                   "high_bytes",
+                   [](const NamedLine& n) { return unless_exact(n.line, n.line.high); }, "at most")
                    .where_it_varies(),
                field(
                    "basis", [](const NamedLine& n) { return n.line.basis; }, "basis"),
@@ -59,7 +63,7 @@ inline constexpr auto description<Capacity> =
                field("blocks", &Capacity::blocks, "blocks").where_it_varies(),
                field("kv_tokens", &Capacity::kv_tokens, "tokens").where_it_varies(),
                field("max_concurrency", &Capacity::max_concurrency, "requests of full length")
-                   .as(Show::count)
+                   .as(Show::ratio)
                    .where_it_varies(),
                field("max_context", &Capacity::max_context, "longest request").where_it_varies()};
 

@@ -53,7 +53,7 @@ inline constexpr auto description<DeviceSpec> = std::tuple{
     field("title", &DeviceSpec::title, "device"),
     field("vendor", &DeviceSpec::vendor),
     field("kind", &DeviceSpec::kind),
-    field("architecture", &DeviceSpec::architecture, "architecture"),
+    field("architecture", &DeviceSpec::architecture, "architecture").where_it_varies(),
     field("year",
           [](const DeviceSpec& d) { return d.year ? value(*d.year, Show::plain) : Value{}; }),
     field(
@@ -76,10 +76,10 @@ inline constexpr auto description<DeviceSpec> = std::tuple{
         .where_it_varies(),
     field("last_level_cache_bytes",
           [](const DeviceSpec& d) { return value_of(d.last_level_cache); }),
-    field("peer", &DeviceSpec::peer),
-    field("host", &DeviceSpec::host),
+    field("peer", &DeviceSpec::peer, "GPU link").where_it_varies(),
+    field("host", &DeviceSpec::host, "host link").where_it_varies(),
     field("watts", &DeviceSpec::watts),
-    field("price", &DeviceSpec::price),
+    field("price", &DeviceSpec::price, "price").where_it_varies(),
     field("processors", &DeviceSpec::processors),
     field("compute_capability", &DeviceSpec::compute_capability),
     field("peaks", &DeviceSpec::peaks)};

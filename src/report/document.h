@@ -45,9 +45,10 @@ struct Member {
 // A table for people and for csv: columns of a path into the rows. Where the part is one object
 // and not a list of rows, people see a list of titles and values.
 struct Column {
-  std::string title;   // "KV cache"; empty: for csv only
-  std::string key;     // "bytes", "ceiling.tokens_per_second"
-  bool always = true;  // false: left out when every row has the same value or none
+  std::string title;             // "KV cache"; empty: for csv only
+  std::string key;               // "bytes", "ceiling.tokens_per_second"
+  bool always = true;            // false: left out when every row has the same value or none
+  std::string unless_same = {};  // key of another column: left out when every row has its value
 };
 // What html draws above a table: y over x, one line for each value of `series` (may be empty).
 struct Chart {
@@ -57,8 +58,8 @@ struct Table {
   std::string part;  // path of its rows in the document: "kv.rows"; also the name for --part
   std::string title;
   std::vector<Column> columns;
-  std::vector<std::string> notes;  // below the table
-  std::optional<Chart> chart;
+  std::vector<std::string> notes = {};  // below the table
+  std::optional<Chart> chart = {};
 };
 struct Document {
   std::string command;

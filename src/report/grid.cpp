@@ -22,17 +22,23 @@ const Value& cell(const Object& row, const Column& column) {
   return found ? *found : kNothing;
 }
 
+bool repeats(const Object& row, const Column& column) {
+  const Value* other = column.unless_same.empty() ? nullptr : find(row, column.unless_same);
+  return other && shown(*other) == shown(cell(row, column));
+}
+
 // Columns that people see: with a title, not absent everywhere, and varying where they must.
 std::vector<const Column*> visible(const Table& table, const std::vector<const Object*>& rows) {
   std::vector<const Column*> columns;
   for (const Column& column : table.columns) {
     if (column.title.empty()) continue;
-    bool any = false, varies = false;
+    bool any = false, varies = false, same = true;
     for (const Object* row : rows) {
       any = any || !is_absent(cell(*row, column));
       varies = varies || shown(cell(*row, column)) != shown(cell(*rows.front(), column));
+      same = same && repeats(*row, column);
     }
-    if (column.always || (any && varies)) columns.push_back(&column);
+    if (!same && (column.always || (any && varies))) columns.push_back(&column);
   }
   return columns;
 }
@@ -55,13 +61,23 @@ Grid upright(const std::vector<const Object*>& rows, const std::vector<const Col
   return g;
 }
 
-// One object: a line for each field that is present.
+// Absent, zero, false or no text: what a list of facts leaves out unless it always has it.
+bool is_nothing(const Value& v) {
+  const auto* n = std::get_if<std::int64_t>(&v.v);
+  const auto* x = std::get_if<double>(&v.v);
+  const auto* b = std::get_if<bool>(&v.v);
+  const auto* s = std::get_if<std::string>(&v.v);
+  return is_absent(v) || (n && *n == 0) || (x && *x == 0) || (b && !*b) || (s && s->empty());
+}
+
+// One object: a line for each field.
 Grid facts(const Object& row, const Table& table) {
   Grid g;
   g.headless = true;
   g.heads = {{"", false, false}, {"", false, false}};
   for (const Column& column : table.columns)
-    if (!column.title.empty() && (column.always || !is_absent(cell(row, column))))
+    if (!column.title.empty() && !repeats(row, column) &&
+        (column.always || !is_nothing(cell(row, column))))
       g.rows.push_back({clean(column.title), shown(cell(row, column))});
   return g;
 }

@@ -22,16 +22,19 @@ inline constexpr auto description<KvRow> =
     std::tuple{field("context", &KvRow::context, "context"),
                field("batch", &KvRow::batch, "batch"),
                field("bytes", &KvRow::bytes, "reserved"),
-               field("bytes_per_gpu", &KvRow::bytes_per_gpu, "per GPU"),
-               field("ideal_bytes", &KvRow::ideal_bytes, "needed"),
-               field("read_bytes_per_step", &KvRow::read_bytes_per_step, "read per step")};
+               field("bytes_per_gpu", &KvRow::bytes_per_gpu, "per GPU").unless_same_as("bytes"),
+               field("ideal_bytes", &KvRow::ideal_bytes, "needed").unless_same_as("bytes"),
+               field("read_bytes_per_step", &KvRow::read_bytes_per_step, "read per step")
+                   .unless_same_as("bytes")};
 
 template <>
 inline constexpr auto description<KvAnswer> = std::tuple{
     field("bytes_per_token", &KvAnswer::bytes_per_token, "growth per token").as(Show::bytes),
     field("bytes_per_token_per_gpu", &KvAnswer::bytes_per_token_per_gpu, "growth per token and GPU")
+        .unless_same_as("bytes_per_token")
         .as(Show::bytes),
-    field("bytes_per_sequence", &KvAnswer::bytes_per_sequence, "fixed per sequence"),
+    field("bytes_per_sequence", &KvAnswer::bytes_per_sequence, "fixed per sequence")
+        .where_it_varies(),
     field("groups", &KvAnswer::groups), field("rows", &KvAnswer::rows)};
 
 }  // namespace kvplan

@@ -14,13 +14,13 @@ template <>
 inline constexpr auto description<Parameters> =
     std::tuple{field("total", &Parameters::total, "parameters"),
                field("active", &Parameters::active, "active"),
-               field("embedding", &Parameters::embedding, "embedding"),
-               field("attention", &Parameters::attention, "attention"),
-               field("mlp", &Parameters::mlp, "MLP"),
-               field("experts", &Parameters::experts, "experts"),
-               field("norms", &Parameters::norms, "norms"),
-               field("vision", &Parameters::vision, "vision"),
-               field("mtp", &Parameters::mtp, "MTP"),
+               field("embedding", &Parameters::embedding, "embedding").where_it_varies(),
+               field("attention", &Parameters::attention, "attention").where_it_varies(),
+               field("mlp", &Parameters::mlp, "MLP").where_it_varies(),
+               field("experts", &Parameters::experts, "experts").where_it_varies(),
+               field("norms", &Parameters::norms, "norms").where_it_varies(),
+               field("vision", &Parameters::vision, "vision").where_it_varies(),
+               field("mtp", &Parameters::mtp, "MTP").where_it_varies(),
                field("stored_copies", &Parameters::stored_copies),
                field("scales", &Parameters::scales)};
 

@@ -66,6 +66,14 @@ constexpr std::array kTime = {
     Scale{1e-9, "ns"}, Scale{1e-6, "µs"}, Scale{1e-3, "ms"}, Scale{1, "s"}, Scale{60, "min"},
 };
 
+// Capacity: a fourth digit below ten only where it makes the number exact (1.125 KiB).
+int capacity_digits(double x) {
+  double unit = 1;
+  while (std::fabs(x) >= unit * kKi) unit *= kKi;
+  const double thousandths = x / unit * 1000;
+  return std::fabs(x) >= 9.995 * unit || thousandths == std::floor(thousandths) ? 4 : 3;
+}
+
 // In the largest unit of which it has at least one, after rounding.
 std::string scaled(double x, std::span<const Scale> scales, int digits) {
   const Scale* best = &scales.front();
@@ -88,7 +96,7 @@ std::string shown(double x, Show show) {
   switch (show) {
     case Show::bytes:
       return std::fabs(x) < kKi && x == std::floor(x) ? grouped(fmt::format("{:.0f} B", x))
-                                                      : scaled(x, kCapacity, 4);
+                                                      : scaled(x, kCapacity, capacity_digits(x));
     case Show::tokens:
     case Show::count:
       return significant(x, 4, 0);

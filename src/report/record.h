@@ -23,10 +23,15 @@ struct Field {
   std::string_view title;  // over a column; empty: not shown in tables
   std::optional<Show> show = {};
   bool always = true;
+  std::string_view unless_same = {};
 
-  constexpr Field as(Show s) const { return {key, get, title, s, always}; }
+  constexpr Field as(Show s) const { return {key, get, title, s, always, unless_same}; }
   // A column that is left out when all rows agree.
-  constexpr Field where_it_varies() const { return {key, get, title, show, false}; }
+  constexpr Field where_it_varies() const { return {key, get, title, show, false, unless_same}; }
+  // A column that is left out when it says what another one says.
+  constexpr Field unless_same_as(std::string_view other) const {
+    return {key, get, title, show, always, other};
+  }
 };
 
 template <class Get>
@@ -76,7 +81,8 @@ std::vector<Column> columns(const Column& outer = {}) {
     using Result = std::remove_cvref_t<std::invoke_result_t<const Get&, const T&>>;
     using Inner = typename Unwrapped<Result>::Type;
     Column column{join(outer.title, f.title, " "), join(outer.key, f.key, "."),
-                  outer.always && f.always};
+                  outer.always && f.always,
+                  f.unless_same.empty() ? "" : join(outer.key, f.unless_same, ".")};
     if constexpr (Described<Inner>) {
       for (Column& c : columns<Inner>(column)) all.push_back(std::move(c));
     } else if constexpr (!is_list<Inner>) {

@@ -35,6 +35,7 @@ inline constexpr auto description<DecodeCeiling> =
     std::tuple{field("tokens_per_second", &DecodeCeiling::tokens_per_second, "tok/s")
                    .as(Show::tokens_per_second),
                field("tokens_per_second_per_sequence", &DecodeCeiling::per_sequence, "tok/s each")
+                   .unless_same_as("tokens_per_second")
                    .as(Show::tokens_per_second),
                field("step_seconds", &DecodeCeiling::step, "step"),
                field("bound", &DecodeCeiling::bound, "bound by")};
@@ -49,9 +50,10 @@ template <>
 inline constexpr auto description<DecodeRow> = std::tuple{
     field("context", &DecodeRow::context, "context"),
     field("batch", &DecodeRow::batch, "batch"),
-    field("fits", &DecodeRow::fits, "fits").where_it_varies(),
+    field("fits", &DecodeRow::fits, "fits"),
     field(
-        "weight_bytes", [](const DecodeRow& r) { return r.step.weight_bytes; }, "weights read"),
+        "weight_bytes", [](const DecodeRow& r) { return r.step.weight_bytes; }, "weights")
+        .where_it_varies(),
     field(
         "kv_bytes", [](const DecodeRow& r) { return r.step.kv_bytes; }, "KV cache"),
     field("flops", [](const DecodeRow& r) { return r.step.flops; }),
@@ -71,7 +73,7 @@ inline constexpr auto description<DecodeAnswer> =
 
 template <>
 inline constexpr auto description<PrefillCeiling> =
-    std::tuple{field("seconds", &PrefillCeiling::seconds, "first token after"),
+    std::tuple{field("seconds", &PrefillCeiling::seconds, "TTFT"),
                field("tokens_per_second", &PrefillCeiling::tokens_per_second, "tok/s")
                    .as(Show::tokens_per_second),
                field("bound", &PrefillCeiling::bound, "bound by")};

@@ -22,6 +22,8 @@ TEST_CASE("bytes are shown in the largest unit of 1024 with three or four digits
   CHECK(bytes(512 * kMi) == "512 MiB");
   CHECK(bytes(kGi) == "1.00 GiB");
   CHECK(bytes(16 * kGi) == "16.0 GiB");
+  CHECK(bytes(1152) == "1.125 KiB");       // 576 numbers in 16 bits: exact
+  CHECK(bytes(9210558054) == "8.58 GiB");  // 8.578 is not exact
   CHECK(bytes(627572736) == "598.5 MiB");
   CHECK(bytes(16060522496) == "14.96 GiB");
   CHECK(bytes(2 * kGi * kKi) == "2.00 TiB");
