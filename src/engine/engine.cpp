@@ -30,6 +30,7 @@ constexpr std::array kEngines = {
     Known{"sglang", "sgl sgl-project", make_sglang},
     Known{"trtllm", "tensorrt-llm trt-llm tensorrtllm tensorrt trtllm-serve trt", make_trtllm},
     Known{"llama.cpp", "llamacpp llama-cpp llama_cpp llama-server llama.c++ gguf", make_llamacpp},
+    Known{"ollama", "", make_ollama},
 };
 
 std::string lowered(std::string_view text) {

@@ -28,14 +28,7 @@ Bytes compute_buffer(const ModelSpec& model, const Serving& serving, std::int64_
     }
     per_token = std::max(per_token, checked_mul(cells, heads + 1));
   }
-  return Bytes(checked_mul(checked_mul(serving.micro_batch, per_token), kFloat));
-}
-
-LatentCache latent_cache(const EngineOptions& options, const Rules& rules) {
-  const auto mla = Settings(options).integer("mla_attn");  // of ik_llama.cpp
-  if (!mla) return rules.latent;
-  if (*mla < 0 || *mla > 3) throw Error("must be 0, 1, 2 or 3").of("mla_attn");
-  return *mla == 0 ? LatentCache::as_heads : LatentCache::alone;
+  return Bytes(checked_mul(checked_mul(serving.batch, per_token), kFloat));
 }
 
 std::int64_t device_count(const EngineOptions& options, const Parallelism& parallel) {
@@ -45,26 +38,23 @@ std::int64_t device_count(const EngineOptions& options, const Parallelism& paral
 
 class LlamaCpp final : public Engine {
  public:
-  LlamaCpp(const EngineOptions& options, const ModelSpec& model, const Deployment& deployment)
+  LlamaCpp(const EngineOptions& options, const ModelSpec& model, const Deployment& deployment,
+           Serving serving)
       : options_(options),
         model_(model),
-        rules_(rules_of(options.version.empty() ? kNewest : parse_version(options.version))),
-        serving_(serving_of(options, rules_, model, deployment.cache)),
-        devices_(devices_of(model, deployment.cache, serving_, latent_cache(options, rules_),
+        serving_(std::move(serving)),
+        devices_(devices_of(model, deployment.cache, serving_,
                             device_count(options, deployment.parallel))) {}
 
   Budget budget(const DeviceSpec& device) const override {
     const Tokens length =
         options_.max_model_len.value_or(model_.max_context.value_or(Tokens(4096)));
-    const Bytes buffer =
-        compute_buffer(model_, serving_, cells_of(serving_, rules_, length, 1).cells);
+    const Bytes buffer = compute_buffer(model_, serving_, cells_of(serving_, length, 1).cells);
     Budget b;
     b.memory = device.memory.value;
     b.reserved = options_.reserve ? exact_line(*options_.reserve, "--reserve")
-                                  : line_between(rules_.margin, rules_.margin, rules_.margin,
-                                                 Basis::engine_rule, "llama-server --fit-target");
-    if (const auto target = Settings(options_).integer("fit_target"); target && !options_.reserve)
-      b.reserved = exact_line(Bytes(checked_mul(*target, kMiB)), "fit_target");
+                                  : line_between(serving_.margin, serving_.margin, serving_.margin,
+                                                 Basis::engine_rule, serving_.margin_source);
     b.weights = exact_line(fullest(&Device::weights), "all but the token table");
     b.activation = line_between(buffer, buffer, Bytes(mul_div(buffer.n, 115, 100)),
                                 Basis::engine_rule, "compute buffers that llama.cpp prints");
@@ -79,7 +69,7 @@ class LlamaCpp final : public Engine {
     Capacity c;
     const std::int64_t slots = serving_.slots.value_or(1);
     if (serving_.ctx_size) {
-      const Cells cells = cells_of(serving_, rules_, Tokens(1), 1);
+      const Cells cells = cells_of(serving_, Tokens(1), 1);
       if (fullest(cells) > pool) return c;
       c.kv_tokens = checked_mul(cells.cells, cells.streams);
       c.max_context = Tokens(std::min(cells.cells, max_model_len.n));
@@ -96,11 +86,11 @@ class LlamaCpp final : public Engine {
   }
 
   Bytes reserved(Tokens context, std::int64_t batch) const override {
-    return fullest(cells_of(serving_, rules_, context, batch));
+    return fullest(cells_of(serving_, context, batch));
   }
 
   Bytes reserved_total(Tokens context, std::int64_t batch) const override {
-    const Cells cells = cells_of(serving_, rules_, context, batch);
+    const Cells cells = cells_of(serving_, context, batch);
     Bytes sum;
     for (const Device& device : devices_) sum += cache_bytes(device, serving_, cells);
     return sum;
@@ -126,7 +116,6 @@ class LlamaCpp final : public Engine {
 
   EngineOptions options_;
   ModelSpec model_;
-  Rules rules_;
   Serving serving_;
   std::vector<Device> devices_;
 };
@@ -135,7 +124,14 @@ class LlamaCpp final : public Engine {
 
 std::unique_ptr<Engine> make_llamacpp(const EngineOptions& options, const ModelSpec& model,
                                       const Deployment& deployment) {
-  return std::make_unique<LlamaCpp>(options, model, deployment);
+  return std::make_unique<LlamaCpp>(options, model, deployment,
+                                    server_of(options, model, deployment.cache));
+}
+
+std::unique_ptr<Engine> make_ollama(const EngineOptions& options, const ModelSpec& model,
+                                    const Deployment& deployment) {
+  return std::make_unique<LlamaCpp>(options, model, deployment,
+                                    ollama_of(options, deployment.cache));
 }
 
 }  // namespace kvplan

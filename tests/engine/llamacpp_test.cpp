@@ -162,3 +162,22 @@ TEST_CASE("a budget leaves the margin of --fit and the compute buffer") {
   CHECK(scores.activation.value == Bytes(8448 * kMiB));
   CHECK(scores.activation.high >= Bytes(9240 * kMiB));
 }
+
+TEST_CASE("ollama's windows hold every sequence's and one batch") {
+  const ModelSpec model = model_of({{1, attention(1, 64, Window{Tokens(1024)})}});
+  const auto ollama = [&](Settings settings, std::string_view cache = "fp16") {
+    EngineOptions options;
+    options.name = "ollama";
+    options.settings = std::move(settings);
+    Deployment deployment;
+    deployment.cache = cache_formats(cache);
+    return total(make_engine(options, model, deployment));
+  };
+  // kvcache/causal.go: window + batch; with several sequences each keeps one token more.
+  CHECK(ollama({{"num_ctx", "8192"}}) == Bytes(1536 * 256));
+  CHECK(ollama({{"num_ctx", "8192"}, {"num_parallel", "2"}}) == Bytes(2816 * 256));
+  CHECK(ollama({{"num_ctx", "1024"}, {"num_parallel", "2"}}) == Bytes(2048 * 256));
+  CHECK(ollama({{"num_ctx", "8192"}}, "q8_0") == Bytes(1536 * 4 * 34));
+  CHECK_THROWS_AS(ollama({}, "q8_0,q4_0"), Error);
+  CHECK_THROWS_AS(ollama({{"flash_attention", "0"}}, "q8_0"), Error);
+}

@@ -44,13 +44,8 @@ Bytes state_row(const Recurrent& r) {
 
 class Dealer {
  public:
-  Dealer(const ModelSpec& model, const CacheFormats& cache, const Serving& serving,
-         LatentCache latent)
-      : model_(model),
-        cache_(cache),
-        serving_(serving),
-        latent_(latent),
-        widest_(widest_value(model)) {}
+  Dealer(const ModelSpec& model, const CacheFormats& cache, const Serving& serving)
+      : model_(model), cache_(cache), serving_(serving), widest_(widest_value(model)) {}
 
   void add(Device& device, const Layer& layer) const {
     const Mixer& mixer = layer.mixer;
@@ -65,7 +60,7 @@ class Dealer {
 
  private:
   Bytes cell_bytes(const Mixer& mixer, const CacheFormats& f) const {
-    if (const auto* l = std::get_if<Latent>(&mixer.kind)) return latent_row(*l, f, latent_);
+    if (const auto* l = std::get_if<Latent>(&mixer.kind)) return latent_row(*l, f, serving_.latent);
     const auto* a = std::get_if<Attention>(&mixer.kind);
     if (!a) return Bytes(0);
     if (a->v_is_k) throw Error("how llama.cpp keeps shared rows is not known").of("--engine");
@@ -94,7 +89,6 @@ class Dealer {
   const ModelSpec& model_;
   const CacheFormats& cache_;
   const Serving& serving_;
-  LatentCache latent_;
   std::int64_t widest_;
 };
 
@@ -116,9 +110,9 @@ Bytes output_bytes(const ModelSpec& model) {
 }  // namespace
 
 std::vector<Device> devices_of(const ModelSpec& model, const CacheFormats& cache,
-                               const Serving& serving, LatentCache latent, std::int64_t devices) {
+                               const Serving& serving, std::int64_t devices) {
   std::vector<Device> all(static_cast<std::size_t>(devices));
-  const Dealer dealer(model, cache, serving, latent);
+  const Dealer dealer(model, cache, serving);
   const auto layers = static_cast<std::int64_t>(main_layers(model).size());
   std::int64_t seen = 0;
   for (const Layer& layer : model.layers) {

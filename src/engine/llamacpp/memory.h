@@ -18,7 +18,7 @@ struct Device {
 
 // Layers are dealt out evenly in order, the output counts as one more (src/llama-model.cpp). The
 // token table stays in host memory.
-std::vector<Device> devices_of(const ModelSpec&, const CacheFormats&, const Serving&, LatentCache,
+std::vector<Device> devices_of(const ModelSpec&, const CacheFormats&, const Serving&,
                                std::int64_t devices);
 
 Bytes cache_bytes(const Device&, const Serving&, const Cells&);

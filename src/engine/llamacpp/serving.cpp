@@ -48,38 +48,78 @@ void read_draft(const Settings& settings, const ModelSpec& model, Serving& s) {
   check_format(*s.draft.value, "spec_draft_type_v");
 }
 
+LatentCache latent_of(const Settings& settings, const Rules& rules) {
+  const auto mla = settings.integer("mla_attn");  // of ik_llama.cpp
+  if (!mla) return rules.latent;
+  if (*mla < 0 || *mla > 3) throw Error("must be 0, 1, 2 or 3").of("mla_attn");
+  return *mla == 0 ? LatentCache::as_heads : LatentCache::alone;
+}
+
+void check_cache(const CacheFormats& cache, bool flash, const char* flag) {
+  check_format(*cache.key, "--kv");
+  check_format(*cache.value, "--kv");
+  if (!flash && cache.value->block_elements > 1)
+    throw Error("values in " + std::string(cache.value->name) + " need flash attention")
+        .of(flag)
+        .advise("Turn it on, or keep values in f16.");
+}
+
 }  // namespace
 
-Serving serving_of(const EngineOptions& options, const Rules& rules, const ModelSpec& model,
-                   const CacheFormats& cache) {
+Serving server_of(const EngineOptions& options, const ModelSpec& model, const CacheFormats& cache) {
   const Settings settings(options);
+  const Rules rules = rules_of(options.version.empty() ? kNewest : parse_version(options.version));
   Serving s;
   s.ctx_size = at_least(settings.integer("ctx_size"), 0, "ctx_size");
   if (s.ctx_size == 0) s.ctx_size = model.max_context.value_or(Tokens(4096)).n;  // the model's own
   s.slots = settings.integer("parallel");
   if (s.slots == -1) s.slots.reset();  // automatic
   at_least(s.slots, 1, "parallel");
+  s.default_slots = rules.default_slots;
+  s.streams = rules.streams;
   s.unified = settings.boolean("kv_unified");
-  s.micro_batch = at_least(settings.integer("ubatch_size"), 1, "ubatch_size").value_or(512);
+  s.batch = at_least(settings.integer("ubatch_size"), 1, "ubatch_size").value_or(512);
   s.flash = flash_of(settings, rules);
-  s.full_windows = settings.boolean("swa_full").value_or(false) || !rules.windows;
   s.padding = s.flash ? rules.padding_with_flash : rules.padding;
+  s.full_windows = settings.boolean("swa_full").value_or(false) || !rules.windows;
+  s.latent = latent_of(settings, rules);
   read_draft(settings, model, s);
-  check_format(*cache.key, "--kv");
-  check_format(*cache.value, "--kv");
-  if (!s.flash && cache.value->block_elements > 1)
-    throw Error("values in " + std::string(cache.value->name) + " need flash attention")
-        .of("flash_attn")
-        .advise("Set flash_attn=on, or keep values in f16.");
+  check_cache(cache, s.flash, "flash_attn");
+  const auto target = at_least(settings.integer("fit_target"), 0, "fit_target");
+  s.margin = target ? Bytes(checked_mul(*target, kMiB)) : rules.margin;
+  s.margin_source = "llama-server --fit-target";
   return s;
 }
 
-Cells cells_of(const Serving& s, const Rules& rules, Tokens context, std::int64_t batch) {
+// ollama/ollama: envconfig, kvcache/causal.go. Its runner keeps latents and their values, and one
+// format for keys and values; each CUDA device keeps 457 MiB free.
+Serving ollama_of(const EngineOptions& options, const CacheFormats& cache) {
+  const Settings settings(options);
+  Serving s;
+  s.slots = at_least(settings.integer("num_parallel"), 1, "num_parallel");
+  if (const auto length = at_least(settings.integer("num_ctx"), 1, "num_ctx")) {
+    s.slots = s.slots.value_or(1);
+    s.ctx_size = checked_mul(*length, *s.slots);
+  }
+  s.batch = at_least(settings.integer("num_batch"), 1, "num_batch").value_or(512);
+  s.flash = settings.boolean("flash_attention").value_or(cache.value->block_elements > 1);
+  s.padding = 256;
+  s.ollama_windows = true;
+  s.latent = LatentCache::with_values;
+  check_cache(cache, s.flash, "flash_attention");
+  if (!(*cache.key == *cache.value))
+    throw Error("ollama keeps keys and values in one format").of("--kv");
+  s.margin = Bytes(457 * kMiB);
+  s.margin_source = "ollama's minimum for a CUDA device";
+  return s;
+}
+
+Cells cells_of(const Serving& s, Tokens context, std::int64_t batch) {
   batch = std::max<std::int64_t>(batch, 1);
   Cells c;
-  c.sequences = s.slots.value_or(s.ctx_size ? rules.default_slots : batch);
+  c.sequences = s.slots.value_or(s.ctx_size ? s.default_slots : batch);
   const bool chosen = s.slots || !s.ctx_size;  // the number of slots is not left to the server
-  c.unified = !rules.streams || s.unified.value_or(!chosen);
+  c.unified = !s.streams || s.unified.value_or(!chosen);
   const std::int64_t asked = s.ctx_size ? *s.ctx_size : checked_mul(context.n, batch);
   const std::int64_t total = round_up(std::max<std::int64_t>(asked, 1), s.padding);
   c.streams = c.unified ? 1 : c.sequences;
@@ -90,7 +130,12 @@ Cells cells_of(const Serving& s, const Rules& rules, Tokens context, std::int64_
 std::int64_t window_cells(const Serving& s, const Cells& c, Tokens window) {
   if (s.full_windows) return c.cells;
   const std::int64_t sharing = c.unified ? c.sequences : 1;
-  const std::int64_t needed = checked_add(checked_mul(window.n, sharing), s.micro_batch);
+  if (s.ollama_windows) {
+    const std::int64_t kept = checked_add(window.n, c.sequences > 1 ? 1 : 0);
+    if (kept >= c.cells / c.sequences) return c.cells;
+    return round_up(checked_add(checked_mul(kept, sharing), s.batch), s.padding);
+  }
+  const std::int64_t needed = checked_add(checked_mul(window.n, sharing), s.batch);
   return round_up(std::min(c.cells, needed), s.padding);
 }
 

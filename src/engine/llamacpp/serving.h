@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flags of one llama-server with every default chosen, as its argument parser does.
+// The flags of one llama-server, or of one ollama runner, with every default chosen.
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "cost/deployment.h"
 #include "engine/engine.h"
@@ -13,17 +14,25 @@ namespace kvplan::llamacpp {
 struct Serving {
   std::optional<std::int64_t> ctx_size;  // cells asked for; absent: as many as the load needs
   std::optional<std::int64_t> slots;
+  std::int64_t default_slots = 1;
+  bool streams = false;  // slots have cells of their own unless the cache is unified
   std::optional<bool> unified;
-  std::int64_t micro_batch = 512;
+  std::int64_t padding = 1;
+  std::int64_t batch = 512;  // tokens of one step, the micro-batch
   bool flash = false;
-  bool full_windows = false;     // --swa-full
+  bool full_windows = false;    // --swa-full
+  bool ollama_windows = false;  // room for every sequence's window and one batch
+  LatentCache latent = LatentCache::alone;
   std::int64_t rollback = 0;     // states kept beside the current one, for drafts that fail
   bool drafts_with_mtp = false;  // the draft layers have a cache of their own
   CacheFormats draft;            // its formats
-  std::int64_t padding = 1;
+  Bytes margin;                  // left free on each device
+  std::string_view margin_source;
 };
 
-Serving serving_of(const EngineOptions&, const Rules&, const ModelSpec&, const CacheFormats&);
+// `cache` is checked against what the engine can keep.
+Serving server_of(const EngineOptions&, const ModelSpec&, const CacheFormats& cache);
+Serving ollama_of(const EngineOptions&, const CacheFormats& cache);
 
 // How many cells the caches have.
 struct Cells {
@@ -32,7 +41,7 @@ struct Cells {
   bool unified = true;
 };
 // For `batch` sequences of `context` tokens; where ctx_size is set, the load does not matter.
-Cells cells_of(const Serving&, const Rules&, Tokens context, std::int64_t batch);
+Cells cells_of(const Serving&, Tokens context, std::int64_t batch);
 // Of a layer that looks back `window` tokens.
 std::int64_t window_cells(const Serving&, const Cells&, Tokens window);
 
