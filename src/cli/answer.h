@@ -29,6 +29,8 @@ Answer answer_gqa(const Request&, const Catalog&);
 Answer answer_sweep(const Request&, const Catalog&);
 Answer answer_models(const Request&, const Catalog&);
 Answer answer_devices(const Request&, const Catalog&);
-Answer answer_import(const Request&, const Catalog&);
+Answer answer_report(const Request&, const Catalog&);
+// A config.json as the text of a catalog entry.
+std::string imported(const Request&);
 
 }  // namespace kvplan

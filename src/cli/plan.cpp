@@ -9,11 +9,13 @@
 #include "model/parameters.h"
 #include "plan/fit.h"
 #include "plan/ladder.h"
+#include "plan/levers.h"
 #include "plan/speed.h"
 #include "report/budget.h"
 #include "report/device.h"
 #include "report/kv.h"
 #include "report/ladder.h"
+#include "report/levers.h"
 #include "report/model.h"
 #include "report/notes.h"
 #include "report/numbers.h"
@@ -153,6 +155,11 @@ Answer answer_plan(const Request& request, const Catalog& catalog) {
     document.tables.back().notes = {
         fmt::format("Users and tok/s at {} tokens of context; tok/s is the ceiling for one user.",
                     shown(value(usual)))};
+  }
+  if (!r.setup.engine.kv_pool) {
+    const auto found = levers({r.setup, r.as_read, asked.value_or(Load{usual, 1})});
+    plan.emplace_back("levers", value(found));
+    document.tables.push_back(table<Lever>("plan.levers", "What would help most here"));
   }
   document.body.emplace_back("plan", Value{std::move(plan)});
   if (const auto text = default_length_note(r, f)) document.closing.push_back(*text);

@@ -2,14 +2,14 @@
 #include "cli/run.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 
 #include "cli/answer.h"
+#include "cli/output.h"
 #include "cli/parse.h"
+#include "cli/terminal.h"
 
 namespace kvplan {
 namespace {
@@ -32,22 +32,26 @@ Answer answer(const Request& request, const Catalog& catalog) {
       return answer_models(request, catalog);
     case Command::devices:
       return answer_devices(request, catalog);
+    case Command::report:
+      return answer_report(request, catalog);
     default:
-      throw Error("this command is not available yet");
+      throw Error("this command is not part of this version")
+          .advise("`kv-plan --help` lists what is; calibrate and check follow.");
   }
 }
 
-int terminal_width() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
-    return size.ws_col < 100 ? size.ws_col : 100;
-  return 100;
+// What -o names decides the format where --format does not.
+OutputFormat format_for(const Request& request) {
+  if (request.format) return *request.format;
+  if (request.output_path)
+    if (const auto format = format_of_path(*request.output_path)) return *format;
+  return request.command == Command::report ? OutputFormat::markdown : OutputFormat::table;
 }
 
 RenderOptions render_options(const Request& request) {
   RenderOptions options;
-  options.width = terminal_width();
-  options.colour = isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR") && !request.output_path;
+  options.width = std::min(width_of(stdout), 100);
+  options.colour = wants_colour(stdout) && !request.output_path;
   options.part = request.part.value_or("");
   return options;
 }
@@ -60,15 +64,18 @@ int run(int argc, const char* const* argv) {
     std::fputs(request.text->c_str(), stdout);
     return 0;
   }
+  Output output(request.output_path);  // a bad path fails before any work
   const Catalog catalog(request.catalog.value_or(""));
+  if (request.command == Command::import_file) {
+    output.write(imported(request));
+    return 0;
+  }
   const Answer result = answer(request, catalog);
-  const OutputFormat format = request.format.value_or(OutputFormat::table);
+  const OutputFormat format = format_for(request);
   if (format != OutputFormat::json)
     for (const Warning& w : result.warnings)
       fmt::print(stderr, "kv-plan: warning: {}\n", w.message);
-  const std::string text = render(result.document, format, render_options(request));
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  if (std::fflush(stdout) != 0) throw Error("the answer could not be written to standard output");
+  output.write(render(result.document, format, render_options(request)));
   return result.status;
 }
 
