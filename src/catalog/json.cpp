@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON text → Node, through nlohmann's event parser.
+// JSON text → Node, or events, through nlohmann's event parser.
+#include "catalog/json.h"
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -111,7 +113,39 @@ struct CountingIterator {
   }
 };
 
+// Passes events on; positions are the parser's own.
+class Relay : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit Relay(JsonVisitor& visitor) : visitor_(visitor) {}
+
+  bool null() override { return visitor_.other(), true; }
+  bool boolean(bool) override { return visitor_.other(), true; }
+  bool number_integer(number_integer_t) override { return visitor_.other(), true; }
+  bool number_unsigned(number_unsigned_t value) override { return visitor_.integer(value), true; }
+  bool number_float(number_float_t, const string_t&) override { return visitor_.other(), true; }
+  bool string(string_t& text) override { return visitor_.text(std::move(text)), true; }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return visitor_.open(true), true; }
+  bool end_object() override { return visitor_.close(), true; }
+  bool start_array(std::size_t) override { return visitor_.open(false), true; }
+  bool end_array() override { return visitor_.close(), true; }
+  bool key(string_t& text) override { return visitor_.key(std::move(text)), true; }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
+    throw Error("not valid JSON").at_offset(static_cast<std::int64_t>(position));
+  }
+
+ private:
+  JsonVisitor& visitor_;
+};
+
 }  // namespace
+
+void visit_json(std::string_view text, JsonVisitor& visitor) {
+  Relay relay(visitor);
+  if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &relay))
+    throw Error("not valid JSON");
+}
 
 Node parse_json(std::string_view given) {
   if (given.size() > kMostTextBytes) throw Error("the text is larger than 64 MiB");

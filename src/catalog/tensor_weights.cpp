@@ -21,7 +21,15 @@ std::int64_t product(const std::vector<std::int64_t>& shape, std::size_t first, 
 
 bool is_bias(const Tensor& t) { return t.name.ends_with("bias"); }
 
-// The last dimension is contiguous: columns. Stacked experts are copies; all other dimensions rows.
+// Stacked experts are copies; so are stacked matrices with scales of their own.
+std::size_t copied_dimensions(const Tensor& t, const TensorRole& role, bool vector) {
+  const std::size_t rank = t.shape.size();
+  if (rank >= 3 && (t.format->scales.rows != 0 || t.format->tensor_bytes != 0)) return rank - 2;
+  const bool stacked = role.role == Role::routed_expert && !t.place.expert;
+  return stacked && rank >= (vector ? 2 : 3) ? 1 : 0;
+}
+
+// The last dimension is contiguous: columns. All others that are not copied are rows.
 Weight weight_of(const Tensor& t) {
   const TensorRole& role = t.place.role ? *t.place.role : kUnknown;
   Weight w;
@@ -32,10 +40,8 @@ Weight weight_of(const Tensor& t) {
   w.is_auxiliary = t.parameters == 0;
   const bool vector = !role.is_matrix || is_bias(t) || w.is_auxiliary;
   const std::size_t rank = t.shape.size();
-  const bool stacked =
-      role.role == Role::routed_expert && !t.place.expert && rank >= 2 && (vector || rank >= 3);
-  if (stacked) w.copies = w.active = t.shape.front();
-  const std::size_t first = stacked ? 1 : 0;
+  const std::size_t first = copied_dimensions(t, role, vector);
+  w.copies = w.active = product(t.shape, 0, first);
   if (rank - first >= 2 || (rank > first && t.format->block_elements > 1)) {
     w.rows = product(t.shape, first, rank - 1);
     w.columns = t.shape.back();
