@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+#include "engine/command_line.h"
+#include "engine/flags.h"
+#include "engine/nested.h"
+#include "engine/settings.h"
+#include "engine/shell.h"
+#include "engine/version.h"
+
+namespace kvplan {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// How a line starts an engine: a program by its file name and the word that must or may follow, or
+// a module, or an image by a part of its name.
+struct Program {
+  std::string_view engine, file, then;
+  bool required = false;
+};
+constexpr std::array kPrograms = {
+    Program{"vllm", "vllm", "serve", true},
+    Program{"sglang", "sglang", "serve", true},
+    Program{"sglang", "sglang.launch_server", ""},
+    Program{"trtllm", "trtllm-serve", "serve"},
+    Program{"llama.cpp", "llama-server", ""},
+    Program{"llama.cpp", "llama-server.exe", ""},
+    Program{"llama.cpp", "llama-cli", ""},
+    Program{"ollama", "ollama", "serve", true},
+    Program{"ollama", "ollama", "run", true},
+    Program{"vllm", "vllm.entrypoints.openai.api_server", ""},
+};
+struct Image {
+  std::string_view engine, part;
+  bool starts = false;  // what follows are the engine's flags
+};
+constexpr std::array kImages = {
+    Image{"vllm", "vllm/vllm-openai", true},
+    Image{"sglang", "lmsysorg/sglang"},
+    Image{"llama.cpp", "ggml-org/llama.cpp:server", true},
+    Image{"trtllm", "nvidia/tensorrt-llm/release"},
+};
+constexpr std::array<std::string_view, 8> kEnds = {"|", "||", "&&", ";", "&", ">", ">>", "2>&1"};
+
+std::string file_name(const std::string& path) {
+  const auto slash = path.find_last_of("/\\");
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+std::string as_setting(std::string_view flag) {  // "--max-model-len" → "max_model_len"
+  flag.remove_prefix(std::min(flag.find_first_not_of('-'), flag.size()));
+  std::string name(flag);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+bool is_flag(const std::string& word) {
+  return word.size() > 1 && word.front() == '-' &&
+         !std::isdigit(static_cast<unsigned char>(word[1])) && word[1] != '.' && word[1] != '{';
+}
+
+// vLLM reads counts as 32k = 32,000 and 32K = 32,768, likewise m, M, g, G.
+std::string plain_count(const std::string& text) {
+  constexpr std::string_view kDecimal = "kmg", kBinary = "KMG";
+  if (text.empty()) return text;
+  std::int64_t unit = 1;
+  const auto times = [&](std::size_t power, std::int64_t base) {
+    for (std::size_t i = 0; i <= power; ++i) unit *= base;
+  };
+  if (const auto at = kDecimal.find(text.back()); at != std::string_view::npos) times(at, 1000);
+  if (const auto at = kBinary.find(text.back()); at != std::string_view::npos) times(at, 1024);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size() - 1, number);
+  if (unit == 1 || error != std::errc{} || end != text.data() + text.size() - 1) return text;
+  const double count = number * static_cast<double>(unit);
+  return count < 9e18 ? std::to_string(static_cast<std::int64_t>(count)) : text;
+}
+
+// A flag as it was spelled: what it is, and whether the spelling turns it off.
+struct Spelled {
+  const EngineFlag* flag = nullptr;
+  bool off = false;
+};
+Spelled spelled(const EngineFlags& table, const std::string& word) {
+  for (const EngineFlag& flag : table.flags)
+    for (const std::string_view spelling : words_in(flag.spellings)) {
+      if (spelling == word) return {&flag, false};
+      if (spelling.front() == '!' && spelling.substr(1) == word) return {&flag, true};
+    }
+  const std::string name = as_setting(word);
+  if (const EngineFlag* flag = table.find(name)) return {flag, false};
+  if (name.starts_with("no_"))
+    if (const EngineFlag* flag = table.find(name.substr(3));
+        flag && flag->kind == EngineFlag::toggle)
+      return {flag, true};
+  return {};
+}
+
+class Line {
+ public:
+  explicit Line(Words words) : words_(std::move(words)) {}
+
+  EngineCommand parsed() {
+    find_program();
+    for (; at_ < words_.size() && !ends(words_[at_]); ++at_) read_word();
+    for (const std::string& word : before_) read_environment(word);
+    check_settings(command_.options);
+    return std::move(command_);
+  }
+
+ private:
+  static bool ends(const std::string& word) {
+    return std::find(kEnds.begin(), kEnds.end(), word) != kEnds.end();
+  }
+
+  void find_program() {
+    for (; at_ < words_.size(); ++at_) {
+      if (starts_program() || starts_image()) return start();
+      before_.push_back(words_[at_]);
+    }
+    throw Error("the line starts no engine that is known")
+        .of("--engine-command")
+        .advise(
+            "It should hold vllm serve, sglang.launch_server, trtllm-serve, llama-server or "
+            "ollama.");
+  }
+  void start() {
+    ++at_;
+    if (command_.options.name == "llama.cpp" || image_.empty()) return;
+    const auto tag = image_.rfind(':');
+    if (tag == std::string::npos) return;
+    const std::string version = image_.substr(tag + 1);
+    try {
+      parse_version(version);
+      command_.options.version = version;
+    } catch (const Error&) {  // "latest" and the like say nothing
+    }
+  }
+  bool starts_program() {
+    const std::string file = file_name(words_[at_]);
+    const std::string next = at_ + 1 < words_.size() ? words_[at_ + 1] : "";
+    for (const Program& p : kPrograms) {
+      const bool followed = !p.then.empty() && next == p.then;
+      if (file != p.file || (p.required && !followed)) continue;
+      command_.options.name = p.engine;
+      at_ += followed;
+      return true;
+    }
+    return false;
+  }
+  bool starts_image() {
+    for (const Image& i : kImages) {
+      if (words_[at_].find(i.part) == std::string::npos) continue;
+      image_ = words_[at_];
+      command_.options.name = i.engine;
+      return i.starts;
+    }
+    return false;
+  }
+
+  void read_word() {
+    std::string word = words_[at_];
+    if (!is_flag(word)) {
+      if (command_.model.empty()) command_.model = word;
+      return;
+    }
+    std::optional<std::string> value;
+    if (const auto equals = word.find('='); equals != std::string::npos) {
+      value = word.substr(equals + 1);
+      word.resize(equals);
+    }
+    if (names_model(word)) {
+      command_.model = value ? *value : following();
+      return;
+    }
+    const EngineFlags& table = flags_of(command_.options.name);
+    const Spelled found = spelled(table, word);
+    if (found.flag)
+      set(*found.flag, found.off ? "false" : value ? *value : value_after(*found.flag));
+    else
+      pass_over(table, word, value.has_value());
+  }
+  static bool names_model(const std::string& word) {
+    for (const char* flag :
+         {"--model", "--model-path", "--model_path", "-m", "-hf", "-hfr", "--hf-repo"})
+      if (word == flag) return true;
+    return false;
+  }
+
+  // The value after a flag; a switch has none unless it is a word for on or off.
+  std::string value_after(const EngineFlag& flag) {
+    const std::string next = at_ + 1 < words_.size() ? words_[at_ + 1] : "";
+    if (flag.kind == EngineFlag::toggle) return "true";
+    if (flag.kind == EngineFlag::tristate) {
+      for (const char* word : {"on", "off", "auto", "0", "1"})
+        if (next == word) return following();
+      return "on";
+    }
+    return following();
+  }
+  std::string following() {
+    if (at_ + 1 >= words_.size() || ends(words_[at_ + 1]))
+      throw Error("needs a value").of(words_[at_]);
+    return words_[++at_];
+  }
+  void set(const EngineFlag& flag, const std::string& value) {
+    auto& settings = command_.options.settings;
+    if (flag.kind != EngineFlag::json) {
+      const bool counts = flag.kind == EngineFlag::integer && command_.options.name == "vllm";
+      settings[std::string(flag.name)] = counts ? plain_count(value) : value;
+      return;
+    }
+    for (const auto& [name, text] : settings_of_json(flag.name, value)) {
+      if (flags_of(command_.options.name).find(name))
+        settings[name] = text;
+      else
+        warn(name);
+    }
+  }
+  void pass_over(const EngineFlags& table, const std::string& word, bool has_value) {
+    const std::string name = as_setting(word);
+    const auto switches = words_in(table.idle_switches);
+    const bool is_switch = std::find(switches.begin(), switches.end(), name) != switches.end();
+    if (!table.is_idle(name)) warn(word);
+    const bool takes = !has_value && !is_switch && at_ + 1 < words_.size() &&
+                       !is_flag(words_[at_ + 1]) && !ends(words_[at_ + 1]);
+    at_ += takes;
+  }
+  void warn(const std::string& name) {
+    command_.warnings.push_back(
+        {"unknown-flag", name + " is not known here and is left out of the account"});
+  }
+  void read_environment(const std::string& word) {  // "OLLAMA_NUM_PARALLEL=4"
+    const auto equals = word.find('=');
+    if (equals == std::string::npos || !word.starts_with("OLLAMA_")) return;
+    const Spelled found = spelled(flags_of(command_.options.name), word.substr(0, equals));
+    if (found.flag) set(*found.flag, word.substr(equals + 1));
+  }
+
+  Words words_, before_;
+  std::size_t at_ = 0;
+  std::string image_;
+  EngineCommand command_;
+};
+
+}  // namespace
+
+EngineCommand parse_command(std::string_view line) { return Line(shell_words(line)).parsed(); }
+
+}  // namespace kvplan

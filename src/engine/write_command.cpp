@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "engine/command_line.h"
+#include "engine/flags.h"
+#include "engine/nested.h"
+#include "engine/shell.h"
+
+namespace kvplan {
+namespace {
+
+using Settings = std::map<std::string, std::string>;
+
+// What an engine calls kv-plan's cache formats where it calls them otherwise.
+struct FormatName {
+  std::string_view engine, ours, theirs;
+};
+constexpr std::array kFormatNames = {
+    FormatName{"sglang", "fp8", "fp8_e4m3"}, FormatName{"sglang", "fp8_ds_mla", "fp8_e4m3"},
+    FormatName{"llama.cpp", "fp16", "f16"},  FormatName{"llama.cpp", "fp32", "f32"},
+    FormatName{"ollama", "fp16", "f16"},
+};
+std::string format_name(std::string_view engine, std::string_view ours) {
+  for (const FormatName& n : kFormatNames)
+    if (n.engine == engine && n.ours == ours) return std::string(n.theirs);
+  return std::string(ours);
+}
+
+// The format that an engine takes by itself for a 16-bit model.
+bool is_default_format(std::string_view engine, const CacheFormats& cache) {
+  if (!cache.key || !cache.value) return true;
+  const auto is = [&](std::string_view name) {
+    return cache.key->name == name && cache.value->name == name;
+  };
+  return is("fp16") || (is("bf16") && engine != "llama.cpp" && engine != "ollama");
+}
+
+std::string shortest(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+// What the deployment says, by kv-plan's options.
+std::map<std::string, std::string> common_options(const EngineOptions& options,
+                                                  const Deployment& deployment,
+                                                  const Serve& serve) {
+  const Parallelism& p = deployment.parallel;
+  std::map<std::string, std::string> said;
+  for (const auto& [option, n] :
+       {std::pair{"--tp", p.tp}, {"--pp", p.pp}, {"--dp", p.dp}, {"--ep", p.ep}, {"--dcp", p.dcp}})
+    if (n > 1) said[option] = std::to_string(n);
+  const auto length = options.max_model_len ? options.max_model_len : serve.context;
+  if (length) said["--max-model-len"] = std::to_string(length->n);
+  if (options.utilization) said["--utilization"] = shortest(*options.utilization);
+  if (options.kv_pool) said["--kv-pool"] = std::to_string(options.kv_pool->n);
+  if (!is_default_format(options.name, deployment.cache))
+    said["--kv"] =
+        format_name(options.name, deployment.cache.key->name == deployment.cache.value->name
+                                      ? std::string_view(deployment.cache.name)
+                                      : deployment.cache.key->name);
+  return said;
+}
+
+// All settings of the line: the user's, and those that options say too.
+Settings all_settings(const EngineOptions& options, const Deployment& deployment,
+                      const Serve& serve) {
+  Settings all = options.settings;
+  for (const auto& [option, value] : common_options(options, deployment, serve)) {
+    const auto& flags = flags_of(options.name).flags;
+    const auto flag = std::find_if(flags.begin(), flags.end(),
+                                   [&](const EngineFlag& f) { return f.option == option; });
+    if (flag != flags.end()) all.try_emplace(std::string(flag->name), value);
+  }
+  if (options.name == "vllm" && deployment.parallel.ep > 1)
+    all.try_emplace("enable_expert_parallel", "true");
+  if (options.name == "ollama" && serve.sequences > 1)
+    all.try_emplace("num_parallel", std::to_string(serve.sequences));
+  if (options.name != "llama.cpp") return all;
+  if (serve.context && !all.count("ctx_size")) {
+    all["ctx_size"] = std::to_string(checked_mul(serve.context->n, serve.sequences));
+    all.try_emplace("parallel", std::to_string(serve.sequences));
+  }
+  if (!is_default_format("llama.cpp", deployment.cache)) {
+    all["cache_type_k"] = format_name("llama.cpp", deployment.cache.key->name);
+    all["cache_type_v"] = format_name("llama.cpp", deployment.cache.value->name);
+  }
+  return all;
+}
+
+std::string spelled(std::string_view engine, std::string name) {
+  if (engine != "trtllm") std::replace(name.begin(), name.end(), '_', '-');
+  return "--" + name;
+}
+
+bool is_on(const std::string& value) {
+  return value.empty() || value == "true" || value == "True" || value == "1" || value == "on" ||
+         value == "yes";
+}
+
+std::string flags_text(const EngineOptions& options, const Settings& settings) {
+  const EngineFlags& table = flags_of(options.name);
+  std::map<std::string, Settings> nested;
+  std::string text;
+  for (const auto& [name, value] : settings) {
+    if (const auto dot = name.find('.'); dot != std::string::npos) {
+      nested[name.substr(0, dot)][name.substr(dot + 1)] = value;
+      continue;
+    }
+    const EngineFlag* flag = table.find(name);
+    if (flag && flag->kind == EngineFlag::toggle)
+      text += " " + spelled(options.name, is_on(value) ? name : "no_" + name);
+    else
+      text += " " + spelled(options.name, name) + (value.empty() ? "" : " " + shell_quoted(value));
+  }
+  if (options.name == "trtllm" && !nested.empty()) {  // these have no flag, but a file
+    Settings joined;
+    for (const auto& [name, inner] : nested)
+      for (const auto& [key, value] : inner) joined[name + "." + key] = value;
+    return text + " --extra_llm_api_options <(echo " + shell_quoted(json_of_settings(joined)) + ")";
+  }
+  for (const auto& [name, inner] : nested)
+    text += " " + spelled(options.name, name) + " " + shell_quoted(json_of_settings(inner));
+  return text;
+}
+
+std::string environment_text(const EngineOptions& options, const Settings& settings) {
+  std::string text;
+  for (const auto& [name, value] : settings)
+    if (const EngineFlag* flag = flags_of(options.name).find(name);
+        flag && !flag->spellings.empty())
+      text += std::string(flag->spellings) + "=" + shell_quoted(value) + " ";
+  return text;
+}
+
+}  // namespace
+
+std::string command_line(const EngineOptions& options, const Deployment& deployment,
+                         const Serve& serve) {
+  if (options.name == "ideal") return {};
+  const Settings settings = all_settings(options, deployment, serve);
+  const std::string model = shell_quoted(serve.model);
+  if (options.name == "ollama") return environment_text(options, settings) + "ollama serve";
+  const std::string flags = flags_text(options, settings);
+  if (options.name == "vllm") return "vllm serve " + model + flags;
+  if (options.name == "sglang")
+    return "python -m sglang.launch_server --model-path " + model + flags;
+  if (options.name == "trtllm") return "trtllm-serve " + model + flags;
+  return "llama-server " + std::string(serve.model.ends_with(".gguf") ? "-m " : "-hf ") + model +
+         flags;
+}
+
+}  // namespace kvplan
