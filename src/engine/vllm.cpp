@@ -28,6 +28,7 @@ CacheFormats formats_of(const EngineOptions& options, const ModelSpec& model,
   const std::string name = flag && *flag != "auto" ? *flag : std::string(asked.name);
   const bool eight_bits = name == "fp8" || name == "fp8_e4m3";
   if (eight_bits && has_sparse_latents(model)) return cache_formats("fp8_ds_mla");
+  if (name == "fp32") return cache_formats("bf16");  // 32-bit checkpoints are loaded in 16
   return name == asked.name ? asked : cache_formats(name);
 }
 
@@ -36,17 +37,24 @@ bool is_compressed(const std::vector<CacheGroup>& groups) {
                      [](const CacheGroup& g) { return std::holds_alternative<Compressed>(g.law); });
 }
 
+// Expert parallelism is a switch: it always takes all ranks.
+Parallelism spread(const EngineOptions& options, Parallelism p) {
+  if (p.ep == 1 && Settings(options).boolean("enable_expert_parallel").value_or(false))
+    p.ep = checked_mul(p.tp, p.dp);
+  return p;
+}
+
 class Vllm final : public Engine {
  public:
   Vllm(const EngineOptions& options, const ModelSpec& model, const Deployment& deployment)
       : options_(options),
-        model_(model),
-        parallel_(deployment.parallel),
+        model_(as_loaded(drafted(model, draft_of(Settings(options)), Settings(options)))),
+        parallel_(spread(options, deployment.parallel)),
         source_tokens_(deployment.source_tokens),
         rules_(rules_of(options.version.empty() ? kNewest : parse_version(options.version))),
-        serving_(serving_of(options, rules_, model, parallel_)),
-        groups_(cache_groups(model, formats_of(options, model, deployment.cache),
-                             serving_.drafts_with_layers)),
+        serving_(serving_of(options, rules_, model_, parallel_)),
+        groups_(cache_groups(model_, formats_of(options, model_, deployment.cache),
+                             serving_.draft.layers != Draft::none)),
         layout_(prepared(serving_)),
         weights_(rank_weights(served(serving_))) {}
 

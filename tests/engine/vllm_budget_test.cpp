@@ -83,20 +83,26 @@ TEST_CASE("windows hold every batch in flight since 0.26") {
 
 TEST_CASE("settings that cannot be followed are refused by name") {
   const auto key_of = [](std::map<std::string, std::string> set) {
+    EngineOptions options;
+    options.settings = std::move(set);
+    Deployment deployment;
+    deployment.cache = cache_formats("bf16");
     try {
-      serving("0.21", std::move(set), {});
+      make_vllm(options, shape_named("llama-8b"), deployment);
     } catch (const Error& e) {
       return e.key;
     }
     return std::string();
   };
+  const auto drafting = [&](const char* method) {
+    return key_of({{"speculative_config.method", method},
+                   {"speculative_config.num_speculative_tokens", "2"}});
+  };
   CHECK(key_of({{"speculative_config.model", "some/draft"}}) == "speculative_config.model");
-  CHECK(key_of({{"speculative_config.method", "mpt"},
-                {"speculative_config.num_speculative_tokens", "2"}}) ==
-        "speculative_config.method");
-  CHECK(key_of({{"speculative_config.method", "mtp"},
-                {"speculative_config.num_speculative_tokens", "2"}}) ==
-        "speculative_config.method");  // no MTP layers
+  CHECK(drafting("mpt") == "speculative_config.method");
+  CHECK(drafting("mtp") == "speculative_config.method");     // the model has no MTP layers
+  CHECK(drafting("eagle3") == "speculative_config.method");  // the draft's shape is not known
+  CHECK(drafting("ngram").empty());
   CHECK(key_of({{"speculative_config.method", "ngram"}}) ==
         "speculative_config.num_speculative_tokens");
   CHECK(key_of({{"block_size", "0"}}) == "block_size");
@@ -104,6 +110,39 @@ TEST_CASE("settings that cannot be followed are refused by name") {
   CHECK(key_of({{"gpu_memory_utilization", "1.5"}}) == "gpu_memory_utilization");
   CHECK(key_of({{"enable_chunked_prefill", "false"}, {"max_num_batched_tokens", "2048"}}) ==
         "max_num_batched_tokens");
+}
+
+TEST_CASE("a draft of another model adds its own layers and leaves the MTP layers out") {
+  const auto blocks = [](std::map<std::string, std::string> set) {
+    EngineOptions options;
+    options.settings = std::move(set);
+    Deployment deployment;
+    deployment.cache = cache_formats("bf16");
+    const ModelSpec model = with_draft(shape_named("llama-8b"), attention_layer(8, 128, 128), 3);
+    return make_vllm(options, model, deployment)->reserved(Tokens(16), 1).n / 65536;
+  };
+  const std::string shape = "speculative_config.draft_model_config.hf_config.";
+  CHECK(blocks({}) == 32);
+  CHECK(blocks({{"speculative_config.method", "mtp"},
+                {"speculative_config.num_speculative_tokens", "1"}}) == 35);
+  CHECK(blocks({{"speculative_config.method", "eagle3"},
+                {"speculative_config.num_speculative_tokens", "1"},
+                {shape + "num_hidden_layers", "1"},
+                {shape + "num_key_value_heads", "8"},
+                {shape + "head_dim", "128"}}) == 33);
+}
+
+TEST_CASE("the throughput mode doubles what a step may hold") {
+  CHECK(serving("0.21", {{"performance_mode", "throughput"}}, {}).batched_tokens == 16384);
+  CHECK(serving("0.21", {{"performance_mode", "throughput"}}, {}).sequences == 2048);
+}
+
+TEST_CASE("a checkpoint in 32 bits is loaded in 16") {
+  ModelSpec m = dense(1, 8, 128);
+  m.native = &format_named("fp32");
+  m.ends.push_back({"all", Role::mlp, 1000, 1, Sharding::split, 1, 1, true, m.native});
+  CHECK(as_loaded(m).native->name == "bf16");
+  CHECK(as_loaded(m).ends.front().format->name == "bf16");
 }
 
 TEST_CASE("a rank holds its share of split weights and all of replicated ones") {

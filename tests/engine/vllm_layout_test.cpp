@@ -23,22 +23,29 @@ struct Server {
 
   Server(ModelSpec m, const char* version, std::int64_t tp, const char* kv,
          std::map<std::string, std::string> set = {}, std::int64_t pp = 1)
-      : model(std::move(m)), rules(rules_of(parse_version(version))) {
+      : rules(rules_of(parse_version(version))) {
     EngineOptions options;
     options.settings = std::move(set);
+    const Settings settings(options);
+    model = drafted(std::move(m), draft_of(settings), settings);
     parallel.tp = tp;
     parallel.pp = pp;
     serving = serving_of(options, rules, model, parallel);
-    groups = cache_groups(model, cache_formats(kv), serving.drafts_with_layers);
+    groups = cache_groups(model, cache_formats(kv), serving.draft.layers != Draft::none);
   }
   Served served() const { return {model, parallel, rules, serving, Tokens(0)}; }
   Layout layout() const { return layout_of(buckets_of(groups, served()), served()); }
   Layout packed() const { return packed_layout(compressed_buckets(groups, served()), served()); }
 };
 
-std::map<std::string, std::string> drafting(const char* method, const char* tokens) {
+std::map<std::string, std::string> drafting(const char* method, const char* tokens,
+                                            const char* layers = "5") {
+  const std::string shape = "speculative_config.draft_model_config.hf_config.";
   return {{"speculative_config.method", method},
-          {"speculative_config.num_speculative_tokens", tokens}};
+          {"speculative_config.num_speculative_tokens", tokens},
+          {shape + "num_hidden_layers", layers},
+          {shape + "num_key_value_heads", "8"},
+          {shape + "head_dim", "128"}};
 }
 
 struct Sizes {
@@ -52,8 +59,8 @@ Sizes sizes_of(const Server& s) {
   const auto attention = std::find_if(s.groups.begin(), s.groups.end(), [](const CacheGroup& g) {
     return !std::holds_alternative<State>(g.law);
   });
-  const Bytes bytes = state_page(std::get<State>(state->law), s.parallel.tp,
-                                 s.serving.speculative_tokens, *s.model.native);
+  const Bytes bytes = state_page(std::get<State>(state->law), s.parallel.tp, s.serving.draft.tokens,
+                                 *s.model.native);
   return {bytes.n, row_bytes(*attention, s.served()).n, s.layout().block_tokens};
 }
 
@@ -74,11 +81,11 @@ TEST_CASE("states, blocks and their padding are those that hybrid models print")
   CHECK(sizes_of({shape_named("qwen-27b-mtp"), "0.21", 2, "fp8", drafting("mtp", "3")}).state ==
         1634304);
   const Sizes seven =
-      sizes_of({shape_named("qwen-27b-draft"), "0.27", 1, "bf16", drafting("dflash", "7")});
+      sizes_of({shape_named("qwen-27b"), "0.27", 1, "bf16", drafting("dflash", "7")});
   CHECK(seven.block == 832);
   CHECK(padding_percent(seven) == doctest::Approx(1.71).epsilon(0.004));
   const Sizes five =
-      sizes_of({shape_named("qwen-27b-draft"), "0.21", 2, "bf16", drafting("dflash", "5")});
+      sizes_of({shape_named("qwen-27b"), "0.21", 2, "bf16", drafting("dflash", "5")});
   CHECK(five.state == 1654784);
   CHECK(padding_percent(five) == doctest::Approx(0.99).epsilon(0.01));
   const Sizes small = sizes_of({shape_named("qwen-0.8b"), "0.21", 1, "bf16"});
@@ -124,7 +131,7 @@ TEST_CASE("padding layers are those that vLLM warns of") {
   CHECK(Server(shape_named("qwen-27b-mtp"), "0.21", 2, "fp8", drafting("mtp", "3"))
             .layout()
             .padding_layers == 3);
-  CHECK(Server(shape_named("qwen-35b-draft"), "0.20", 1, "bf16", drafting("dflash", "5"))
+  CHECK(Server(shape_named("qwen-35b"), "0.20", 1, "bf16", drafting("dflash", "5", "8"))
             .layout()
             .padding_layers == 8);
 }

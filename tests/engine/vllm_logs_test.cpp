@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <yaml-cpp/yaml.h>
 
+#include <map>
 #include <vector>
 
 #include "engine/vllm.h"
@@ -28,6 +29,11 @@ struct Log {
   Capacity at(Bytes pool) const { return engine->capacity(pool, length); }
 };
 
+std::map<std::string, std::string> shape_of(const YAML::Node& row) {
+  if (!row["draft_shape"]) return {};
+  return row["draft_shape"].as<std::map<std::string, std::string>>();
+}
+
 EngineOptions options_of(const YAML::Node& row) {
   EngineOptions options;
   options.name = "vllm";
@@ -39,6 +45,8 @@ EngineOptions options_of(const YAML::Node& row) {
   set("max_num_batched_tokens", "batched");
   set("speculative_config.method", "method");
   set("speculative_config.num_speculative_tokens", "draft");
+  for (const auto& [key, value] : shape_of(row))
+    options.settings["speculative_config.draft_model_config.hf_config." + key] = value;
   if (row["method"] && row["method"].as<std::string>() == "extract_hidden_states")
     options.settings
         ["speculative_config.draft_model_config.hf_config."

@@ -111,20 +111,15 @@ ModelSpec v4_flash() {
   return m;
 }
 
-Layer full_draft() { return attention_layer(8, 128, 128); }
-Layer window_draft() { return attention_layer(8, 128, 128, Window{Tokens(2048)}); }
 Layer own_draft(std::int64_t kv_heads) { return attention_layer(kv_heads, 256, 256); }
 
 const std::map<std::string_view, std::function<ModelSpec()>> kShapes = {
     {"qwen-27b", qwen_27b},
     {"qwen-27b-mtp", [] { return with_draft(qwen_27b(), own_draft(4), 1); }},
-    {"qwen-27b-draft", [] { return with_draft(qwen_27b(), full_draft(), 5); }},
-    {"qwen-27b-window-draft", [] { return with_draft(qwen_27b(), window_draft(), 5); }},
     {"qwen-0.8b", [] { return delta_hybrid(24, 2, 16, 1024); }},
     {"qwen-122b", qwen_122b},
     {"qwen-122b-mtp", [] { return with_draft(qwen_122b(), own_draft(2), 1); }},
     {"qwen-35b", qwen_35b},
-    {"qwen-35b-draft", [] { return with_draft(qwen_35b(), full_draft(), 8); }},
     {"kimi-linear", kimi_linear},
     {"lfm", lfm},
     {"nemotron-30b", nemotron_30b},

@@ -27,11 +27,18 @@ constexpr std::array kFlags = {
     F{"enforce_eager", F::toggle},
     F{"disable_hybrid_kv_cache_manager", F::toggle},
     F{"mamba_cache_mode", F::choice, "", "", "none align all"},
+    F{"performance_mode", F::choice, "", "", "balanced interactivity throughput"},
+    F{"language_model_only", F::toggle},
+    F{"skip_mm_profiling", F::toggle},
     F{"speculative_config", F::json, "-sc"},
     F{"speculative_config.method", F::text, "--spec-method"},
     F{"speculative_config.model", F::text, "--spec-model"},
     F{"speculative_config.num_speculative_tokens", F::integer, "--spec-tokens"},
     F{"speculative_config.draft_model_config.hf_config.eagle_aux_hidden_state_layer_ids", F::text},
+    F{"speculative_config.draft_model_config.hf_config.num_hidden_layers", F::integer},
+    F{"speculative_config.draft_model_config.hf_config.num_key_value_heads", F::integer},
+    F{"speculative_config.draft_model_config.hf_config.head_dim", F::integer},
+    F{"speculative_config.draft_model_config.hf_config.sliding_window", F::integer},
 };
 
 }  // namespace
@@ -41,14 +48,13 @@ EngineFlags vllm_flags() {
           "trust_remote_code enable_auto_tool_choice disable_log_requests disable_log_stats "
           "enable_log_requests disable_custom_all_reduce enable_sleep_mode "
           "enable_server_load_tracking return_tokens_as_token_ids headless "
-          "enable_prompt_tokens_details generation_config_auto enable_chunked_prefill_auto "
-          "skip_mm_profiling language_model_only",
+          "enable_prompt_tokens_details generation_config_auto enable_chunked_prefill_auto",
           "host port uds api_key served_model_name tokenizer tokenizer_mode revision seed "
           "chat_template chat_template_content_format tool_call_parser reasoning_parser "
           "generation_config override_generation_config download_dir load_format hf_token "
           "distributed_executor_backend uvicorn_log_level allowed_origins root_path "
           "ssl_keyfile ssl_certfile limit_mm_per_prompt tool_parser_plugin "
-          "scheduling_policy api_server_count attention_backend performance_mode "
+          "scheduling_policy api_server_count attention_backend swap_space "
           "data_parallel_address data_parallel_rpc_port data_parallel_backend "
           "default_chat_template_kwargs prefix_caching_hash_algo"};
 }

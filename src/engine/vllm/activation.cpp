@@ -99,7 +99,8 @@ BudgetLine activation_line(const Served& served) {
       bytes = std::max(bytes, kCompressedPerToken * static_cast<double>(serving.batched_tokens));
     return bytes;
   };
-  const Range vision = served.model.vision.empty() ? Range{} : rules.vision;
+  const Range vision =
+      serving.profiles_vision && !served.model.vision.empty() ? rules.vision : Range{};
   const Range c = rules.sampler_bytes;
   BudgetLine line;
   line.value = whole(std::max(peak(c.value), vision.value * kGibibyte));

@@ -28,8 +28,10 @@ Budget budget_of(const Served& served, const RankWeights& weights, const DeviceS
   b.memory = device.memory.value;
   b.reserved = exact_line(reserve.value_or(Bytes(0)), "--reserve");
   b.weights = line_between(weights.low, weights.value, weights.value, Basis::engine_rule,
-                           "weights of the fullest rank: vocabulary and MXFP4 experts padded, one "
-                           "rotary table");
+                           serving.draft.layers == Draft::given
+                               ? "weights of the fullest rank, without those of the draft model"
+                               : "weights of the fullest rank: vocabulary and MXFP4 experts "
+                                 "padded, one rotary table");
   b.activation = activation_line(served);
   b.non_torch = line(several ? rules.non_torch_several : rules.non_torch_single,
                      "driver and collectives, from start-up logs");

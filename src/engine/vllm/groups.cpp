@@ -92,8 +92,8 @@ Group hidden_state_group(const Served& served, const std::vector<Group>& groups,
   std::int64_t common = 0;
   for (const Group& g : groups)
     if (!g.recurrent) common = std::gcd(common, g.demand.block);
-  const Bytes row =
-      payload_bytes(*served.model.native, *served.serving.hidden_state_layers, served.model.hidden);
+  const Bytes row = payload_bytes(*served.model.native, *served.serving.draft.hidden_state_layers,
+                                  served.model.hidden);
   std::int64_t block = std::min(common, std::max<std::int64_t>(page / row, 1));
   while (common % block != 0) --block;
   Group g;
@@ -145,7 +145,7 @@ std::vector<Group> dealt(const Bucket& bucket, std::int64_t count) {
 
 Layout layout_of(std::vector<Bucket> buckets, const Served& served) {
   if (!served.serving.hybrid_groups) promote_windows(buckets);
-  const bool hidden = served.serving.hidden_state_layers.has_value();
+  const bool hidden = served.serving.draft.hidden_state_layers.has_value();
   if (one_demand(buckets) && !hidden) {
     Group all = dealt(buckets.front(), 1).front();
     for (std::size_t i = 1; i < buckets.size(); ++i)

@@ -58,7 +58,7 @@ Demand state_demand(const Served& served, std::int64_t block) {
   d.block = block;
   if (s.state_cache == StateCache::all) return d;
   d.law = Demand::fixed;
-  d.size = (s.state_cache == StateCache::align ? 2 : 1) + s.speculative_tokens;
+  d.size = (s.state_cache == StateCache::align ? 2 : 1) + s.draft.tokens;
   return d;
 }
 
@@ -91,8 +91,8 @@ HybridBlock hybrid_sizes(const std::vector<CacheGroup>& groups, const Served& se
   const CacheGroup* attention = nullptr;
   for (const CacheGroup& g : groups) {
     if (const auto* kept = std::get_if<State>(&g.law)) {
-      state = std::max(
-          state, state_page(*kept, served.parallel.tp, s.speculative_tokens, *served.model.native));
+      state = std::max(state,
+                       state_page(*kept, served.parallel.tp, s.draft.tokens, *served.model.native));
       if (s.state_cache == StateCache::all) grain = std::lcm(grain, state_chunk(kept->mixer.kind));
     } else if (!attention) {
       attention = &g;

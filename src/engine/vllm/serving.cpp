@@ -3,10 +3,8 @@
 #include "engine/vllm/serving.h"
 
 #include <algorithm>
-#include <array>
 
 #include "engine/settings.h"
-#include "nearest.h"
 
 namespace kvplan::vllm {
 namespace {
@@ -14,67 +12,9 @@ namespace {
 constexpr std::int64_t kLongContext = 32768;  // V0 chunks prefill by itself above it
 constexpr std::int64_t kLargeDevice = 70 * kGiB;
 
-// How a method drafts: with cache layers of its own, or without any.
-struct Method {
-  std::string_view name;
-  bool has_layers;
-};
-constexpr std::array kMethods = {
-    Method{"mtp", true},
-    Method{"eagle", true},
-    Method{"eagle3", true},
-    Method{"dflash", true},
-    Method{"draft_model", true},
-    Method{"ngram", false},
-    Method{"suffix", false},
-    Method{"medusa", false},
-    Method{"mlp_speculator", false},
-    Method{"extract_hidden_states", false},
-};
-
-const Method& method_named(std::string_view name) {
-  if (name.ends_with("_mtp")) name = "mtp";  // "deepseek_mtp", "qwen3_next_mtp": older spellings
-  std::vector<std::string> known;
-  for (const Method& m : kMethods) {
-    if (m.name == name) return m;
-    known.emplace_back(m.name);
-  }
-  throw Error("unknown speculative method '" + std::string(name) + "'")
-      .of("speculative_config.method")
-      .advise(did_you_mean(name, known));
-}
-
 std::int64_t positive(std::optional<std::int64_t> value, const char* key) {
   if (!value || *value < 1) throw Error("must be at least 1").of(key);
   return *value;
-}
-
-void read_speculation(const Settings& settings, const ModelSpec& model, Serving& s) {
-  const auto name = settings.text("speculative_config.method");
-  if (!name) {
-    if (settings.text("speculative_config.model"))
-      throw Error("a draft model needs its method")
-          .of("speculative_config.model")
-          .advise("Set speculative_config.method too.");
-    return;
-  }
-  const Method& method = method_named(*name);
-  s.speculative_tokens = positive(settings.integer("speculative_config.num_speculative_tokens"),
-                                  "speculative_config.num_speculative_tokens");
-  s.drafts_with_layers = method.has_layers;
-  if (method.name == "extract_hidden_states") {
-    const char* key =
-        "speculative_config.draft_model_config.hf_config.eagle_aux_hidden_state_layer_ids";
-    const std::string ids = settings.text(key).value_or("");
-    if (ids.empty()) throw Error("the layers whose states are kept are missing").of(key);
-    s.hidden_state_layers = 1 + std::count(ids.begin(), ids.end(), ',');
-  }
-  if (method.has_layers && std::none_of(model.layers.begin(), model.layers.end(),
-                                        [](const Layer& l) { return l.role == Layer::mtp; }))
-    throw Error(
-        "the shape of the draft is not known: the model's configuration has no draft layers")
-        .of("speculative_config.method")
-        .advise("Use a method that the model itself describes (mtp), or plan without a draft.");
 }
 
 // 70 GiB or more, and not an A100.
@@ -95,7 +35,9 @@ Sizes default_sizes(const Rules& rules, const Serving& s, bool large) {
 void read_sizes(const Settings& settings, const Rules& rules, bool large, Serving& s) {
   const auto tokens = settings.integer("max_num_batched_tokens");
   const auto sequences = settings.integer("max_num_seqs");
-  const Sizes standard = default_sizes(rules, s, large);
+  Sizes standard = default_sizes(rules, s, large);
+  if (settings.text("performance_mode") == "throughput")
+    standard.tokens *= 2, standard.sequences *= 2;
   s.sequences = sequences ? positive(sequences, "max_num_seqs") : standard.sequences;
   s.batched_tokens = tokens ? positive(tokens, "max_num_batched_tokens") : standard.tokens;
   if (!tokens) {
@@ -142,7 +84,7 @@ Serving serving_of(const EngineOptions& options, const Rules& rules, const Model
   positive(s.max_model_len.n, "max_model_len");
   s.chunked = settings.boolean("enable_chunked_prefill")
                   .value_or(rules.chunked_by_default || s.max_model_len.n > kLongContext);
-  read_speculation(settings, model, s);
+  s.draft = draft_of(settings);
   read_sizes(settings, rules, !options.device || is_large(*options.device), s);
 
   const bool async = settings.boolean("async_scheduling").value_or(rules.async_by_default);
@@ -153,6 +95,8 @@ Serving serving_of(const EngineOptions& options, const Rules& rules, const Model
   s.state_cache = state_cache(settings, s.prefix_caching);
   s.hybrid_groups =
       rules.hybrid_groups && !settings.boolean("disable_hybrid_kv_cache_manager").value_or(false);
+  s.vision = !settings.boolean("language_model_only").value_or(false);
+  s.profiles_vision = s.vision && !settings.boolean("skip_mm_profiling").value_or(false);
   s.eager = settings.boolean("enforce_eager").value_or(false);
   if (const auto block = settings.integer("block_size"))
     s.block_size = positive(block, "block_size");

@@ -7,6 +7,7 @@
 
 #include "cost/deployment.h"
 #include "engine/engine.h"
+#include "engine/vllm/draft.h"
 #include "engine/vllm/rules.h"
 
 namespace kvplan::vllm {
@@ -19,13 +20,13 @@ struct Serving {
   std::int64_t batched_tokens = 0;  // T: tokens of one step
   std::int64_t sequences = 0;       // S
   std::int64_t batches = 1;         // steps in flight
-  std::int64_t speculative_tokens = 0;
-  bool drafts_with_layers = false;  // the draft has cache layers of its own (MTP, EAGLE, …)
-  std::optional<std::int64_t> hidden_state_layers;  // whose outputs are kept for a draft's training
-  bool chunked = false;                             // prefill in chunks of T
+  Draft draft;
+  bool chunked = false;  // prefill in chunks of T
   bool prefix_caching = false;
   bool hybrid_groups = false;
   bool eager = false;
+  bool vision = true;           // the vision tower is loaded
+  bool profiles_vision = true;  // and run once with its largest images
   StateCache state_cache = StateCache::none;
   std::optional<std::int64_t> block_size;
   double utilization = 0;

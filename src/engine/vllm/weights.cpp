@@ -79,6 +79,20 @@ bool on_stage(const Weight& w, const ModelSpec& model, std::int64_t stage, std::
 
 }  // namespace
 
+ModelSpec as_loaded(ModelSpec model) {
+  const Format &wide = format_named("fp32"), &loaded = format_named("bf16");
+  if (!(*model.native == wide)) return model;
+  model.native = &loaded;
+  const auto convert = [&](std::vector<Weight>& weights) {
+    for (Weight& w : weights)
+      if (*w.format == wide) w.format = &loaded;
+  };
+  for (Layer& layer : model.layers) convert(layer.weights);
+  convert(model.ends);
+  convert(model.vision);
+  return model;
+}
+
 RankWeights rank_weights(const Served& served) {
   const ModelSpec& model = served.model;
   const std::int64_t pp = served.parallel.pp;
@@ -86,7 +100,7 @@ RankWeights rank_weights(const Served& served) {
   std::vector<RankWeights> sums(static_cast<std::size_t>(pp));
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const Layer& layer = model.layers[i];
-    if (layer.role == Layer::mtp && !served.serving.drafts_with_layers) continue;
+    if (layer.role == Layer::mtp && served.serving.draft.layers == Draft::none) continue;
     for (const Weight& w : layer.weights)
       add(sums[static_cast<std::size_t>(stages[i])], w, &layer, served);
   }
@@ -94,7 +108,7 @@ RankWeights rank_weights(const Served& served) {
     RankWeights& sum = sums[static_cast<std::size_t>(stage)];
     for (const Weight& w : model.ends)
       if (on_stage(w, model, stage, pp)) add(sum, w, nullptr, served);
-    if (stage == 0)
+    if (stage == 0 && served.serving.vision)
       for (const Weight& w : model.vision) add(sum, w, nullptr, served);
   }
   RankWeights fullest = *std::max_element(

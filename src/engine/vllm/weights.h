@@ -10,6 +10,9 @@ struct RankWeights {
   Bytes value;  // with the padding of MXFP4 experts and the table of rotary embeddings
 };
 
+// Checkpoints in 32 bits are loaded in 16 (vllm/config/model.py: dtype auto).
+ModelSpec as_loaded(ModelSpec);
+
 // The fullest pipeline stage's.
 RankWeights rank_weights(const Served&);
 
