@@ -3,16 +3,15 @@
 // perfect overlap.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <optional>
+#include <vector>
 
 #include "cost/deployment.h"
 #include "cost/device.h"
+#include "cost/stage.h"
 #include "cost/trace.h"
 
 namespace kvplan {
-
-enum class Bound { bandwidth, compute, link, host, cache };
 
 struct Step {
   Bytes weight_bytes;  // read by the step, all GPUs of one replica together
@@ -30,8 +29,6 @@ class DecodeModel {
  public:
   // Throws Error where the deployment does not divide the model.
   DecodeModel(const ModelSpec&, const Deployment&, const DeviceSpec&);
-  ~DecodeModel();
-  DecodeModel(DecodeModel&&) noexcept;
 
   // One step of `batch` sequences that hold `context` tokens each. context >= 0, batch >= 1.
   Step at(Tokens context, std::int64_t batch, Trace* = nullptr) const;
@@ -42,8 +39,11 @@ class DecodeModel {
   std::optional<Tokens> crossover_context(std::int64_t batch) const;
 
  private:
-  struct Terms;
-  std::unique_ptr<Terms> terms_;
+  BatchShare share(std::int64_t batch) const;
+  StageStep slowest(Tokens context, BatchShare) const;
+
+  std::vector<Stage> stages_;  // of one rank each
+  Parallelism parallel_;
 };
 
 }  // namespace kvplan

@@ -1,117 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cost/prefill.h"
 
-#include <algorithm>
-#include <cmath>
-
-#include "cost/rank.h"
-
 namespace kvplan {
 namespace {
 
-// Query-key pairs of one causal layer over a prompt of n tokens.
-double pairs(const CacheGroup& group, Tokens prompt, Tokens source) {
-  const auto n = prompt.real();
-  const auto capped = [n](double w) {
-    return n <= w ? n * (n + 1) / 2 : w * (w + 1) / 2 + (n - w) * w;
-  };
-  double all = n * (n + 1) / 2;
-  if (const auto* w = std::get_if<Window>(&group.law)) all = capped(w->size.real());
-  if (const auto* c = std::get_if<Chunk>(&group.law)) {
-    const double size = c->size.real(), full = std::floor(n / size), rest = n - full * size;
-    all = full * size * (size + 1) / 2 + rest * (rest + 1) / 2;
+// Weights that the tokens of a prompt can reach: each may choose other experts.
+Bytes reachable(const RankTerms& rank, const Passes& passes) {
+  Bytes sum = rank.vectors + std::min(rank.tables, rank.table_row * passes.tokens);
+  for (const Product& p : rank.products) {
+    const bool routed = p.role == Role::routed_expert;
+    const std::int64_t met =
+        routed ? std::min(p.experts, checked_mul(passes.pooled, p.active)) : p.experts;
+    sum += Bytes(mul_div(p.bytes.n, met, p.experts));
   }
-  if (const auto* c = std::get_if<Compressed>(&group.law)) all /= static_cast<double>(c->ratio);
-  if (std::holds_alternative<Source>(group.law)) all = n * source.real();
-  if (std::holds_alternative<State>(group.law)) all = 0;
-  return group.read_limit ? std::min(all, capped(static_cast<double>(*group.read_limit))) : all;
+  return sum;
 }
 
-// MLA over a prompt is cheapest expanded: every head scores nope + rope numbers and sums v_width,
-// against 2 · latent + rope absorbed; the expansion itself is part of the weights' products.
-double flops_per_pair(const CacheTerm& cache, const ModelSpec& model, std::int64_t tp) {
-  if (cache.group.kind != CacheGroup::latent || cache.group.readers.empty())
-    return cache.flops_per_entry;
-  const auto& layer = model.layers[static_cast<std::size_t>(cache.group.readers[0])];
-  const auto* l = std::get_if<Latent>(&layer.mixer.kind);
-  if (!l) return cache.flops_per_entry;
-  const auto heads = static_cast<double>(ceil_div(l->heads, tp));
-  const double expanded = 2 * heads * static_cast<double>(l->nope + l->rope + l->v_width);
-  const double absorbed = 2 * heads * static_cast<double>(2 * l->latent + l->rope);
-  return cache.flops_per_entry * std::min(1.0, expanded / absorbed);
+void note(const RankPrefill& p, Trace& trace) {
+  trace.note("flops of one GPU = products with weights + causal scores and values",
+             {{"products", p.products}, {"attention", p.attention}}, p.products + p.attention,
+             "flop");
+  trace.note("arithmetic time = flops / fastest peak for each format", {}, p.compute.v, "s");
+  trace.note("memory time = (weights + cache written - last-level cache) / bandwidth",
+             {{"weights", p.weights.real()}, {"written", p.written.real()}}, p.memory.v, "s");
+  if (p.link.v > 0)
+    trace.note("link time = bytes that must cross / rate per direction", {}, p.link.v, "s");
 }
 
 }  // namespace
 
+Bound RankPrefill::bound() const {
+  return total() == compute ? Bound::compute : total() == memory ? Bound::bandwidth : Bound::link;
+}
+
+PromptLoad prompt_load(const Deployment& deployment, Tokens prompt, std::int64_t batch) {
+  const Parallelism& p = deployment.parallel;
+  PromptLoad load;
+  load.past = {prompt, std::min(deployment.shared_prefix, prompt - Tokens(1)),
+               deployment.source_tokens};
+  load.sequences = ceil_div(batch, p.dp);
+  const auto distinct = [&](std::int64_t sequences) {
+    const std::int64_t own = (prompt - load.past.shared).n;
+    return checked_add(load.past.shared.n, checked_mul(own, sequences));
+  };
+  load.passes = {distinct(load.sequences), distinct(p.pooled(batch)), load.sequences};
+  return load;
+}
+
+std::vector<Portion> prefill_portions(const RankTerms& rank, const DeviceSpec& device,
+                                      const PromptLoad& load) {
+  auto portions = weight_portions(rank, device, load.passes);
+  for (const CacheTerm& cache : rank.caches)
+    portions.push_back(cache_portion(cache, prompt_use(cache, load.past, load.sequences), device));
+  return portions;
+}
+
+RankPrefill prefill_of(const RankTerms& rank, const DeviceSpec& device, const PromptLoad& load) {
+  RankPrefill p;
+  const auto portions = prefill_portions(rank, device, load);
+  const std::size_t caches = portions.size() - rank.caches.size();
+  for (std::size_t i = 0; i < portions.size(); ++i) {
+    (i < caches ? p.weights : p.written) += portions[i].bytes;
+    (i < caches ? p.products : p.attention) += portions[i].flops.v;
+    if (portions[i].arithmetic) p.compute += *portions[i].arithmetic;
+  }
+  const Bytes kept = device.last_level_cache ? device.last_level_cache->value : Bytes(0);
+  p.memory = std::max(Bytes(0), p.weights + p.written - kept) / device.bandwidth.value;
+  if (device.peer)
+    p.link = rank.crossing_per_token * load.passes.tokens / device.peer->per_direction.value;
+  return p;
+}
+
 Prefill prefill(const ModelSpec& model, const Deployment& deployment, const DeviceSpec& device,
                 Tokens prompt, std::int64_t batch, Trace* trace) {
-  const Parallelism& p = deployment.parallel;
-  const std::int64_t local = ceil_div(batch, p.dp);
-  const double sequences = static_cast<double>(local), tokens = prompt.real() * sequences;
-  const Format* cache_format = deployment.cache.key ? deployment.cache.key : &format_named("bf16");
-  const auto attention_rate = device.peak_for(*cache_format);
-
+  const PromptLoad load = prompt_load(deployment, prompt, batch);
+  const std::int64_t ranks = deployment.parallel.tp;
   Prefill result;
   Seconds slowest;
-  double all_flops = 0, all_attention = 0;
   for (const RankTerms& rank : rank_terms(model, deployment)) {
-    double flops = 0, attention = 0;
-    Seconds compute;
-    const auto add = [&](const Format& format, double amount) {
-      flops += amount;
-      if (const auto rate = device.peak_for(format)) compute += Flops(amount) / *rate;
-    };
-    for (const ProductTerm& product : rank.products)
-      add(*product.format, product.flops_per_token * tokens);
-    if (rank.head_format) add(*rank.head_format, rank.head_flops_per_token * sequences);
-    Bytes weights = rank.dense + rank.table_row * static_cast<std::int64_t>(tokens), written;
-    for (const ExpertTerm& term : rank.experts) {  // at most every expert, at least k
-      const double choices =
-          std::min(static_cast<double>(term.experts), tokens * static_cast<double>(term.active));
-      weights += Bytes(static_cast<std::int64_t>(term.bytes.real() * choices /
-                                                 static_cast<double>(term.experts)));
-    }
-    // The fewest bytes that can be read: all tokens may agree on the same k experts.
-    Bytes least = rank.dense;
-    for (const ExpertTerm& term : rank.experts)
-      least += Bytes(mul_div(term.bytes.n, term.active, term.experts));
-    for (const CacheTerm& cache : rank.caches) {
-      attention += flops_per_pair(cache, model, p.tp) *
-                   pairs(cache.group, prompt, deployment.source_tokens) * sequences;
-      const std::int64_t entries = stored_entries(cache.group, prompt, deployment.source_tokens);
-      written +=
-          cache.written_per_entry * checked_mul(entries, local) + Bytes(cache.state.n / 2) * local;
-    }
-    if (attention_rate) compute += Flops(attention) / *attention_rate;
-    const Bytes cached = device.last_level_cache ? device.last_level_cache->value : Bytes(0);
-    const Bytes distinct = least + written;
-    const Seconds memory = std::max(Bytes(0), distinct - cached) / device.bandwidth.value;
-    Seconds link;
-    if (device.peer && rank.crossing_per_token.n > 0)
-      link =
-          rank.crossing_per_token * checked_mul(prompt.n, local) / device.peer->per_direction.value;
-    const Seconds total = std::max({memory, compute, link});
-    if (total >= slowest) {
-      slowest = total;
-      result.bound = total == compute  ? Bound::compute
-                     : total == memory ? Bound::bandwidth
-                                       : Bound::link;
-    }
-    result.weight_bytes += weights * p.tp;
-    result.kv_bytes += written * p.tp;
-    all_flops += (flops + attention) * static_cast<double>(p.tp);
-    all_attention += attention * static_cast<double>(p.tp);
-    if (!trace) continue;
-    trace->note("flops of one GPU = products with weights + causal scores and values",
-                {{"products", flops}, {"attention", attention}}, flops + attention, "flop");
-    trace->note("arithmetic time = flops / fastest peak for each format", {}, compute.v, "s");
-    trace->note("memory time = (weights + cache written - last-level cache) / bandwidth",
-                {{"weights", least.real()}, {"written", written.real()}}, memory.v, "s");
+    const RankPrefill p = prefill_of(rank, device, load);
+    if (p.total() >= slowest) slowest = p.total(), result.bound = p.bound();
+    result.weight_bytes += reachable(rank, load.passes) * ranks;
+    result.kv_bytes += p.written * ranks;
+    result.flops += Flops((p.products + p.attention) * static_cast<double>(ranks));
+    result.attention_flops += Flops(p.attention * static_cast<double>(ranks));
+    if (trace) note(p, *trace);
   }
-  result.flops = Flops(all_flops);
-  result.attention_flops = Flops(all_attention);
-  // A chunked prompt may keep every stage busy, so pipeline stages bound by the slowest one alone.
-  result.seconds = slowest;
+  // A prompt in chunks may keep every stage busy, so pipeline stages bound by the slowest alone.
+  if (device.bandwidth.value.v > 0 && slowest.v > 0) result.seconds = slowest;
   return result;
 }
 

@@ -6,151 +6,152 @@
 namespace kvplan {
 namespace {
 
-struct Share {  // of a weight on one rank: numerator / denominator
-  std::int64_t part = 1, whole = 1;
-};
-
 std::int64_t kv_heads_of(const Mixer& mixer) {
   const auto* attention = std::get_if<Attention>(&mixer.kind);
   return attention ? attention->kv_heads : 1;
 }
 
-Share share_of(const Weight& w, const Mixer* mixer, const Parallelism& p) {
-  if (w.role == Role::routed_expert) return {1, std::max(p.tp, p.ep)};
-  if (w.sharding == Sharding::replicated) return {};
-  if (w.sharding == Sharding::kv_heads && mixer) return {1, std::min(p.tp, kv_heads_of(*mixer))};
-  return {1, p.tp};
+// A rank holds one part in so many of a weight.
+std::int64_t divisor(const Weight& w, const Mixer* mixer, const Parallelism& p) {
+  if (w.role == Role::routed_expert) return p.expert_ranks();
+  if (w.sharding == Sharding::replicated) return 1;
+  if (w.sharding == Sharding::kv_heads && mixer) return std::min(p.tp, kv_heads_of(*mixer));
+  return p.tp;
 }
 
-Bytes bytes_on_rank(const Weight& w, Share share) {
-  const Bytes whole = stored_bytes(*w.format, w.rows, w.columns) * w.copies;
-  return Bytes(ceil_div(checked_mul(whole.n, share.part), share.whole));
+// Products whose inputs are divided, so that their outputs are partial sums.
+bool divides_inputs(const Weight& w) {
+  for (const std::string_view last : {"o_proj", "down_proj", "out_proj", "wo_b", "fc2"})
+    if (w.name.ends_with(last)) return true;
+  return false;
 }
 
-double flops_on_rank(const Weight& w, Share share) {
-  const double per_copy = 2.0 * static_cast<double>(w.rows) * static_cast<double>(w.columns);
-  return per_copy * static_cast<double>(w.active) * static_cast<double>(share.part) /
-         static_cast<double>(share.whole);
+// Keys and values of cross-attention are computed once per request, not by each step.
+bool only_source(const Mixer& mixer) {
+  return !mixer.reach.empty() &&
+         std::all_of(mixer.reach.begin(), mixer.reach.end(),
+                     [](const Reach& r) { return std::holds_alternative<Source>(r); });
 }
 
+// Adds weights to the terms of one rank.
 class Fold {
  public:
   Fold(RankTerms& terms, const Parallelism& parallel) : terms_(terms), parallel_(parallel) {}
 
   void add(const Weight& w, const Mixer* mixer) {
-    const Share share = share_of(w, mixer, parallel_);
-    const Bytes bytes = bytes_on_rank(w, share);
+    const Bytes bytes = bytes_on_rank(w, mixer);
     terms_.resident += bytes;
     if (w.role == Role::vision) return;
+    if (mixer && w.sharding == Sharding::kv_heads && only_source(*mixer)) return;
     if (w.role == Role::embedding && !w.is_matrix) {
+      terms_.tables += bytes;
       terms_.table_row += Bytes(bytes.n / std::max<std::int64_t>(1, w.rows));
-      return;
+    } else if (w.is_matrix) {
+      add_product(w, w.role, divisor(w, mixer, parallel_), bytes);
+    } else {
+      terms_.vectors += bytes;
     }
-    if (w.role == Role::head) return add_head(w, bytes, share);
-    if (w.role == Role::routed_expert)
-      add_experts(w, bytes);
-    else
-      terms_.dense += bytes;
-    if (w.is_matrix) add_product(w.format, flops_on_rank(w, share));
   }
 
-  void add_head(const Weight& w, Bytes bytes, Share share) {
-    terms_.head += bytes;
-    terms_.dense += bytes;
-    terms_.head_format = w.format;
-    if (w.is_matrix) terms_.head_flops_per_token += flops_on_rank(w, share);
+  // The token table as the head: read like a matrix, held where it is not held already.
+  void add_tied_head(const Weight& table, bool held) {
+    const Bytes bytes = bytes_on_rank(table, nullptr);
+    if (!held) terms_.resident += bytes;
+    add_product(table, Role::head, divisor(table, nullptr, parallel_), bytes);
   }
+
+  void hold(const Weight& w, const Mixer* mixer) { terms_.resident += bytes_on_rank(w, mixer); }
 
  private:
-  void add_experts(const Weight& w, Bytes bytes) {
-    for (ExpertTerm& term : terms_.experts)
-      if (term.experts == w.copies && term.active == w.active) return void(term.bytes += bytes);
-    terms_.experts.push_back({w.copies, w.active, bytes});
+  Bytes bytes_on_rank(const Weight& w, const Mixer* mixer) const {
+    const Bytes whole = stored_bytes(*w.format, w.rows, w.columns) * w.copies;
+    return Bytes(ceil_div(whole.n, divisor(w, mixer, parallel_)));
   }
-  void add_product(const Format* format, double flops) {
-    for (ProductTerm& term : terms_.products)
-      if (term.format == format) return void(term.flops_per_token += flops);
-    terms_.products.push_back({format, flops});
+
+  void add_product(const Weight& w, Role role, std::int64_t parts, Bytes bytes) {
+    // Whole experts stay whole under expert parallelism.
+    const std::int64_t cut = role == Role::routed_expert
+                                 ? std::max<std::int64_t>(1, parallel_.tp / parallel_.ep)
+                                 : parts;
+    Product p;
+    p.role = role;
+    p.format = w.format;
+    p.rows = divides_inputs(w) ? w.rows : ceil_div(w.rows, cut);
+    p.columns = divides_inputs(w) ? ceil_div(w.columns, cut) : w.columns;
+    p.experts = w.copies;
+    p.active = w.active;
+    p.bytes = bytes;
+    p.flops_per_token = 2.0 * static_cast<double>(w.rows) * static_cast<double>(w.columns) *
+                        static_cast<double>(w.active) / static_cast<double>(parts);
+    for (Product& known : terms_.products)
+      if (known.role == p.role && known.format == p.format && known.rows == p.rows &&
+          known.columns == p.columns && known.experts == p.experts && known.active == p.active) {
+        ++known.count;
+        known.bytes += p.bytes;
+        known.flops_per_token += p.flops_per_token;
+        return;
+      }
+    terms_.products.push_back(p);
   }
 
   RankTerms& terms_;
   const Parallelism& parallel_;
 };
 
-// Scores and weighted values of one query against one entry, all heads of the rank: multiply-adds
-// are two. MLA in decode is cheapest absorbed (latent + rope for scores, latent for values);
-// expanding the cache at each step would add 2 · latent · heads · (nope + v) per entry.
-double flops_per_entry(const Mixer& mixer, CacheGroup::Kind kind, std::int64_t tp) {
-  const auto on_rank = [&](std::int64_t heads) { return static_cast<double>(ceil_div(heads, tp)); };
-  if (kind == CacheGroup::index)
-    return mixer.sparse ? 2.0 * static_cast<double>(mixer.sparse->heads * mixer.sparse->width) : 0;
-  if (const auto* a = std::get_if<Attention>(&mixer.kind))
-    return 2 * on_rank(a->heads) * static_cast<double>(a->k_width + a->v_width);
-  if (const auto* l = std::get_if<Latent>(&mixer.kind))
-    return 2 * on_rank(l->heads) * static_cast<double>(2 * l->latent + l->rope);
-  return 0;
+// ---- links
+
+// Partial sums of one layer: after the mixer and after the feed-forward, or one for both where the
+// block is parallel (a single norm). Experts that stay whole send tokens instead, which may all
+// stay where they are.
+std::int64_t reductions_of(const Layer& layer, const ModelSpec& model, const Parallelism& p) {
+  bool mixer = false, feed_forward = false;
+  int norms = 0;
+  for (const Weight& w : layer.weights) {
+    mixer = mixer || w.role == Role::attention || w.role == Role::state;
+    feed_forward = feed_forward || w.role == Role::mlp || w.role == Role::shared_expert ||
+                   (w.role == Role::routed_expert && p.ep == 1);
+    norms += w.role == Role::norm && w.rows == model.hidden;
+  }
+  return mixer && feed_forward && norms > 1 ? 2 : mixer || feed_forward;
 }
 
-std::int64_t count_between(const std::vector<int>& layers, std::int64_t first, std::int64_t end) {
-  return std::count_if(layers.begin(), layers.end(), [&](int i) { return i >= first && i < end; });
-}
-
-CacheTerm cache_term(const CacheGroup& group, const ModelSpec& model, const Parallelism& p,
-                     std::int64_t first, std::int64_t end) {
-  const CacheSharding sharding{p.tp, p.dcp};
-  CacheTerm term;
-  term.group = group;
-  term.dcp = p.dcp;
-  const Bytes entry = entry_bytes(group, sharding);
-  term.read_per_entry = entry * count_between(group.readers, first, end);
-  term.written_per_entry = entry * count_between(group.layers, first, end);
-  if (const auto* c = std::get_if<Compressed>(&group.law)) term.tokens_per_entry = c->ratio;
-  // A step reads the state and writes it back.
-  term.state = state_bytes(group, sharding) * (2 * count_between(group.layers, first, end));
-  for (const int i : group.readers)
-    if (i >= first && i < end)
-      term.flops_per_entry +=
-          flops_per_entry(model.layers[static_cast<std::size_t>(i)].mixer, group.kind, p.tp);
-  return term;
-}
-
-// Sums of partial results leave each GPU once and come back once per row-parallel product
-// (attention output and feed-forward): 2 per layer, (tp - 1) / tp of a 16-bit hidden row each;
-// in-network reduction cannot do with less.
-Bytes crossing(const ModelSpec& model, const Parallelism& p, std::int64_t layers) {
+// To know a sum over tp ranks each must receive at least the other ranks' share of it, (tp - 1) /
+// tp of a hidden row in 16 bits; no reduction, in the network or out of it, can do with less. A
+// pipeline stage receives one row.
+Bytes crossing(const ModelSpec& model, const Parallelism& p, std::int64_t reductions) {
   const std::int64_t row = checked_mul(model.hidden, 2);
-  const std::int64_t reduced = checked_mul(checked_mul(row, 2 * layers), p.tp - 1) / p.tp;
+  const std::int64_t reduced = mul_div(checked_mul(row, reductions), p.tp - 1, p.tp);
   return Bytes(checked_add(reduced, p.pp > 1 ? row : 0));
 }
 
-std::vector<std::int64_t> main_indices(const ModelSpec& model) {
+// ---- stages
+
+std::vector<std::int64_t> indices_of(const ModelSpec& model, Layer::Role role) {
   std::vector<std::int64_t> indices;
   for (std::size_t i = 0; i < model.layers.size(); ++i)
-    if (model.layers[i].role == Layer::main) indices.push_back(static_cast<std::int64_t>(i));
+    if (model.layers[i].role == role) indices.push_back(static_cast<std::int64_t>(i));
   return indices;
 }
 
-// Tables and towers live on the first stage, norm and head on the last. A tied head is the token
-// table (the first table of `ends`) read once more as a matrix; with pipeline stages the last one
-// holds its own copy.
-void add_ends(Fold& fold, RankTerms& terms, const ModelSpec& model, const Parallelism& p,
-              std::int64_t stage) {
-  const bool first = stage == 0, last = stage == p.pp - 1;
-  bool token_table = model.tied_head;
+const Layer& layer_at(const ModelSpec& model, std::int64_t i) {
+  return model.layers[static_cast<std::size_t>(i)];
+}
+
+// Tables, towers and encoders live on the first stage, norm and head on the last. A tied head is
+// the token table, the first table of `ends`; with pipeline stages the last one holds its own copy.
+void add_ends(Fold& fold, const ModelSpec& model, bool first, bool last) {
+  bool tied = model.tied_head;
   for (const Weight& w : model.ends) {
     const bool table = w.role == Role::embedding;
     if (table ? first : last) fold.add(w, nullptr);
-    if (!table || !token_table) continue;
-    token_table = false;
-    if (!last) continue;
-    const Share share = share_of(w, nullptr, p);
-    Weight head = w;
-    head.is_matrix = true;
-    fold.add_head(head, bytes_on_rank(w, share), share);
-    if (!first) terms.resident += bytes_on_rank(w, share);
+    if (!table || !tied) continue;
+    tied = false;
+    if (last) fold.add_tied_head(w, first);
   }
-  if (first)
-    for (const Weight& w : model.vision) fold.add(w, nullptr);
+  if (!first) return;
+  for (const Weight& w : model.vision) fold.add(w, nullptr);
+  for (const std::int64_t i : indices_of(model, Layer::encoder))
+    for (const Weight& w : layer_at(model, i).weights) fold.hold(w, &layer_at(model, i).mixer);
 }
 
 }  // namespace
@@ -159,25 +160,25 @@ std::vector<RankTerms> rank_terms(const ModelSpec& model, const Deployment& depl
   const Parallelism& p = deployment.parallel;
   validate(model, p);
   const auto groups = cache_groups(model, deployment.cache);
-  const std::vector<std::int64_t> mains = main_indices(model);
-  const auto layers = static_cast<std::int64_t>(mains.size());
-  const std::int64_t per_stage = ceil_div(std::max<std::int64_t>(layers, 1), p.pp);
+  const std::vector<std::int64_t> mains = indices_of(model, Layer::main);
   std::vector<RankTerms> stages(static_cast<std::size_t>(p.pp));
   for (std::int64_t s = 0; s < p.pp; ++s) {
     RankTerms& terms = stages[static_cast<std::size_t>(s)];
     Fold fold(terms, p);
-    const std::int64_t first = s * per_stage, end = std::min(layers, first + per_stage);
+    const auto [first, end] = stage_layers(static_cast<std::int64_t>(mains.size()), p.pp, s);
+    terms.layers = end - first;
     for (std::int64_t i = first; i < end; ++i) {
-      const Layer& layer =
-          model.layers[static_cast<std::size_t>(mains[static_cast<std::size_t>(i)])];
+      const Layer& layer = layer_at(model, mains[static_cast<std::size_t>(i)]);
       for (const Weight& w : layer.weights) fold.add(w, &layer.mixer);
+      terms.reductions += reductions_of(layer, model, p);
     }
-    add_ends(fold, terms, model, p, s);
-    const std::int64_t from = first < layers ? mains[static_cast<std::size_t>(first)] : 0;
-    const std::int64_t to = first < end ? mains[static_cast<std::size_t>(end - 1)] + 1 : from;
+    add_ends(fold, model, s == 0, s == p.pp - 1);
+    terms.crossing_per_token = crossing(model, p, terms.reductions);
+    if (first == end) continue;
+    const std::int64_t from = mains[static_cast<std::size_t>(first)];
+    const std::int64_t to = mains[static_cast<std::size_t>(end - 1)] + 1;
     for (const CacheGroup& group : groups)
       terms.caches.push_back(cache_term(group, model, p, from, to));
-    terms.crossing_per_token = crossing(model, p, std::max<std::int64_t>(0, end - first));
   }
   return stages;
 }
@@ -185,7 +186,6 @@ std::vector<RankTerms> rank_terms(const ModelSpec& model, const Deployment& depl
 Bytes resident_on_fullest_gpu(const ModelSpec& model, const Parallelism& parallel) {
   Deployment deployment;
   deployment.parallel = parallel;
-  deployment.cache = cache_formats("bf16");
   Bytes most;
   for (const RankTerms& stage : rank_terms(model, deployment))
     most = std::max(most, stage.resident);

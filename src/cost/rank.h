@@ -3,48 +3,35 @@
 // into a few terms.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <vector>
 
+#include "cost/cache_term.h"
 #include "cost/deployment.h"
 #include "model/spec.h"
 
 namespace kvplan {
 
-// Multiplications with weights of one format: flops per token on one rank.
-struct ProductTerm {
+// Equal matrices of one stage, as one rank has them.
+struct Product {
+  Role role = Role::mlp;
   const Format* format = nullptr;
-  double flops_per_token = 0;
-};
-
-// Routed experts of layers that agree in count and choice.
-struct ExpertTerm {
-  std::int64_t experts = 0, active = 0;
-  Bytes bytes;  // of all experts of all these layers on this rank
-};
-
-// One cache group on this rank.
-struct CacheTerm {
-  CacheGroup group;         // geometry and law, for entries at a context
-  Bytes read_per_entry;     // all reading layers of the stage
-  Bytes written_per_entry;  // all owning layers of the stage
-  std::int64_t tokens_per_entry = 1;
-  Bytes state;                 // read and written by each step, all layers
-  double flops_per_entry = 0;  // scores and values for one query, all reading layers
-  std::int64_t dcp = 1;        // ranks that share the tokens
+  std::int64_t rows = 0, columns = 0;    // of one matrix on this rank: outputs, inputs
+  std::int64_t count = 1;                // such matrices in the stage, experts counted once
+  std::int64_t experts = 1, active = 1;  // copies of each, of which a token meets `active`
+  Bytes bytes;                           // of all of them, experts too
+  double flops_per_token = 0;            // of all that one token meets
 };
 
 struct RankTerms {
-  Bytes resident;  // weights held
-  Bytes dense;     // weights read by every step, experts and tables left out
-  Bytes head;      // of these, the output projection (prefill needs it once per sequence)
-  double head_flops_per_token = 0;  // likewise
-  Bytes table_row;                  // embedding bytes looked up per token
-  std::vector<ExpertTerm> experts;
-  std::vector<ProductTerm> products;  // head left out
-  const Format* head_format = nullptr;
+  Bytes resident;   // weights held
+  Bytes vectors;    // norms, biases and the like, read by every step
+  Bytes tables;     // embedding tables
+  Bytes table_row;  // of these looked up per token
+  std::vector<Product> products;
   std::vector<CacheTerm> caches;
-  Bytes crossing_per_token;  // that must leave or enter this GPU per token, per direction
+  std::int64_t layers = 0;
+  std::int64_t reductions = 0;  // partial sums that the ranks of a stage must add up per token
+  Bytes crossing_per_token;     // that must enter this GPU per token (and leave it likewise)
 };
 
 // Rank terms of each pipeline stage (every rank of a stage is alike). Throws Error where a

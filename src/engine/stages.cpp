@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/stages.h"
 
-#include <algorithm>
-
 namespace kvplan {
 namespace {
 
 // The stage of each layer of the model.
 std::vector<std::int64_t> stage_numbers(const ModelSpec& model, std::int64_t pp) {
   const auto mains = static_cast<std::int64_t>(main_layers(model).size());
-  const std::int64_t per_stage = ceil_div(std::max<std::int64_t>(mains, 1), pp);
   std::vector<std::int64_t> numbers;
-  std::int64_t seen = 0;
+  std::int64_t seen = 0, stage = 0;
   for (const Layer& layer : model.layers) {
-    numbers.push_back(layer.role == Layer::mtp ? pp - 1 : std::min(seen / per_stage, pp - 1));
+    while (stage < pp - 1 && seen >= stage_layers(mains, pp, stage).second) ++stage;
+    numbers.push_back(layer.role == Layer::mtp ? pp - 1 : stage);
     seen += layer.role == Layer::main;
   }
   return numbers;

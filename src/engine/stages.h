@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cache groups of each pipeline stage: the main layers in runs of ceil(layers / pp).
+// Cache groups of each pipeline stage: the main layers as stage_layers divides them.
 #pragma once
 #include <vector>
 

@@ -120,6 +120,23 @@ std::int64_t conv_channels_on_rank(const Recurrent& r, std::int64_t tp) {
   return state_share(r.conv_channels, tp, "convolution channels");
 }
 
+// Rows of its input that a convolution keeps for the next token, and the bytes of one.
+std::int64_t kept_rows(const Recurrent& r) { return r.taps > 1 ? r.taps - 1 : 0; }
+Bytes conv_row(const State& state, std::int64_t tp) {
+  if (kept_rows(state.mixer) == 0) return Bytes(0);
+  return payload_bytes(*state.conv_format, 1, conv_channels_on_rank(state.mixer, tp));
+}
+
+// The recurrent part: one k_width x v_width matrix per value head.
+Bytes matrix_bytes(const State& state, std::int64_t tp) {
+  const Recurrent& r = state.mixer;
+  const Format& format = r.state_format ? *r.state_format : *state.conv_format;
+  if (r.kind == Recurrent::short_conv) return Bytes(0);
+  if (r.kind == Recurrent::compressor) return payload_bytes(format, r.k_width, r.v_width);
+  const std::int64_t heads = state_share(r.v_heads, tp, "value heads");
+  return payload_bytes(format, checked_mul(heads, r.k_width), r.v_width);
+}
+
 const Format& cache_format(std::string_view name) {
   try {
     const Format& f = format_named(name);
@@ -190,15 +207,20 @@ Bytes entry_bytes(const CacheGroup& group, const CacheSharding& sharding) {
 Bytes state_bytes(const CacheGroup& group, const CacheSharding& sharding) {
   const auto* state = std::get_if<State>(&group.law);
   if (!state) return Bytes(0);
+  return conv_row(*state, sharding.tp) * kept_rows(state->mixer) +
+         matrix_bytes(*state, sharding.tp);
+}
+
+// The matrix decays and grows, so all of it is read and written; of the convolution's rows one is
+// written. A compressor writes one row and reads its ring only where an entry is due.
+Bytes state_traffic(const CacheGroup& group, const CacheSharding& sharding) {
+  const auto* state = std::get_if<State>(&group.law);
+  if (!state) return Bytes(0);
   const Recurrent& r = state->mixer;
-  const Format& state_format = r.state_format ? *r.state_format : *state->conv_format;
-  if (r.kind == Recurrent::compressor) return payload_bytes(state_format, r.k_width, r.v_width);
-  const std::int64_t kept = r.taps > 1 ? r.taps - 1 : 0;
-  const Bytes tail =
-      payload_bytes(*state->conv_format, kept, conv_channels_on_rank(r, sharding.tp));
-  if (r.kind == Recurrent::short_conv) return tail;
-  const std::int64_t heads = state_share(r.v_heads, sharding.tp, "value heads");
-  return tail + payload_bytes(state_format, checked_mul(heads, r.k_width), r.v_width);
+  const Bytes matrix = matrix_bytes(*state, sharding.tp);
+  if (r.kind == Recurrent::compressor)
+    return Bytes(matrix.n / std::max<std::int64_t>(1, r.k_width));
+  return matrix * 2 + conv_row(*state, sharding.tp) * (kept_rows(r) + 1);
 }
 
 std::int64_t stored_entries(const CacheGroup& group, Tokens context, Tokens source) {
@@ -214,6 +236,15 @@ std::int64_t stored_entries(const CacheGroup& group, Tokens context, Tokens sour
 std::int64_t read_entries(const CacheGroup& group, Tokens context, Tokens source) {
   const std::int64_t entries = stored_entries(group, context, source);
   return group.read_limit ? std::min(entries, *group.read_limit) : entries;
+}
+
+std::int64_t entries_in_prefix(const CacheGroup& group, Tokens context, Tokens prefix) {
+  if (std::holds_alternative<Source>(group.law)) return 0;
+  const std::int64_t kept = stored_entries(group, context), shared = std::min(prefix, context).n;
+  if (const auto* c = std::get_if<Compressed>(&group.law))
+    return std::min(read_entries(group, context), shared / c->ratio);
+  const std::int64_t dropped = context.n - kept;  // in front of the window or chunk
+  return std::min(read_entries(group, context), std::max<std::int64_t>(0, shared - dropped));
 }
 
 Bytes stored_bytes(const CacheGroup& group, Tokens context, Tokens source,

@@ -78,6 +78,11 @@ Bytes state_bytes(const CacheGroup&, const CacheSharding& = {});
 std::int64_t stored_entries(const CacheGroup&, Tokens context, Tokens source = Tokens(0));
 // Entries that one reader reads in the step of the newest of `context` tokens.
 std::int64_t read_entries(const CacheGroup&, Tokens context, Tokens source = Tokens(0));
+// Of those, the most that can lie within the first `prefix` tokens.
+std::int64_t entries_in_prefix(const CacheGroup&, Tokens context, Tokens prefix);
+// Bytes of one layer's state that a step must read and write, one rank; 0 for groups that are not
+// State.
+Bytes state_traffic(const CacheGroup&, const CacheSharding& = {});
 // All owner layers of the group, one sequence, one rank.
 Bytes stored_bytes(const CacheGroup&, Tokens context, Tokens source = Tokens(0),
                    const CacheSharding& = {});

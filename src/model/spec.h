@@ -32,6 +32,9 @@ enum class Role {
   vision,  // encoders of other modalities and their projectors: resident, not read by a decode step
 };
 
+std::string_view name_of(Role);                        // "routed_expert"
+std::optional<Role> find_role(std::string_view name);  // empty when unknown
+
 // How tensor parallelism divides a weight.
 enum class Sharding {
   replicated,  // every rank holds all of it (norms, routers, MLA's down projections)

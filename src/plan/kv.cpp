@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/stages.h"
 #include "model/cache.h"
 
 namespace kvplan {
@@ -44,25 +45,11 @@ Bytes read_by_step(const CacheGroup& group, Tokens context, Tokens source) {
   return entry_bytes(group) * checked_mul(read_entries(group, context, source), readers);
 }
 
-CacheGroup between_layers(CacheGroup group, std::int64_t first, std::int64_t end) {
-  const auto outside = [&](int layer) { return layer < first || layer >= end; };
-  std::erase_if(group.layers, outside);
-  std::erase_if(group.readers, outside);
-  return group;
-}
-
-// Pipeline stages hold ceil(layers / pp) layers in order; the fullest one binds.
-double growth_on_fullest_gpu(const Setup& setup, const std::vector<CacheGroup>& groups) {
+double growth_on_fullest_gpu(const Setup& setup) {
   const Parallelism& p = setup.deployment.parallel;
-  const std::int64_t per_stage =
-      ceil_div(static_cast<std::int64_t>(setup.model.layers.size()), p.pp);
   double most = 0;
-  for (std::int64_t stage = 0; stage < p.pp; ++stage) {
-    std::vector<CacheGroup> held;
-    for (const CacheGroup& group : groups)
-      held.push_back(between_layers(group, stage * per_stage, (stage + 1) * per_stage));
+  for (const auto& held : groups_of_stages(setup.model, setup.deployment))
     most = std::max(most, growth_per_token(held, {p.tp, p.dcp}));
-  }
   return most;
 }
 
@@ -75,7 +62,7 @@ KvAnswer kv_answer(const Setup& setup, std::span<const Load> loads) {
 
   KvAnswer answer;
   answer.bytes_per_token = growth_per_token(groups);
-  answer.bytes_per_token_per_gpu = growth_on_fullest_gpu(setup, groups);
+  answer.bytes_per_token_per_gpu = growth_on_fullest_gpu(setup);
   for (const CacheGroup& group : groups) {
     answer.groups.push_back(row_of(group, source));
     answer.bytes_per_sequence += answer.groups.back().bytes_per_sequence.value_or(Bytes(0));

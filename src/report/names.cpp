@@ -37,32 +37,6 @@ std::string_view name_of(Basis basis) {
   return "";
 }
 
-std::string_view name_of(Role role) {
-  switch (role) {
-    case Role::embedding:
-      return "embedding";
-    case Role::attention:
-      return "attention";
-    case Role::state:
-      return "state";
-    case Role::mlp:
-      return "mlp";
-    case Role::router:
-      return "router";
-    case Role::routed_expert:
-      return "routed_expert";
-    case Role::shared_expert:
-      return "shared_expert";
-    case Role::norm:
-      return "norm";
-    case Role::head:
-      return "head";
-    case Role::vision:
-      return "vision";
-  }
-  return "";
-}
-
 std::string_view name_of(Precision precision) {
   switch (precision) {
     case Precision::fp64:

@@ -14,7 +14,6 @@ namespace kvplan {
 
 std::string_view name_of(Bound);          // "bandwidth"
 std::string_view name_of(Basis);          // "engine-rule"
-std::string_view name_of(Role);           // "routed_expert"
 std::string_view name_of(Precision);      // "bf16"
 std::string_view name_of(OperatorClass);  // "decode_attention"
 
