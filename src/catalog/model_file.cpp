@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "catalog/files.h"
+#include "catalog/gguf.h"
 #include "catalog/huggingface.h"
 #include "error.h"
 
@@ -67,11 +68,12 @@ ModelSpec read_model_at(const std::string& path) {
   const fs::path file = file_meant(path);
   try {
     // A file of another kind gets its reader here.
+    if (file.extension() == ".gguf") return read_gguf(file.string());
     if (file.extension() == ".yaml" || file.extension() == ".yml")
       return read_model(read_tree(file.string()));
     if (file.extension() != ".json")
       throw Error("kv-plan does not know this kind of file")
-          .advise("Give a config.json, the folder that holds it, or a catalog .yaml.");
+          .advise("Give a config.json, the folder that holds it, a .gguf or a catalog .yaml.");
     const Configuration found = read_configuration(path);
     const Node* quantization = found.quantization ? &*found.quantization : nullptr;
     ModelSpec model = read_huggingface(found.config, quantization);

@@ -22,6 +22,12 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
 std::vector<std::string> words_in(std::string_view name) {
   std::vector<std::string> words(1);
   for (const char c : name) {
@@ -66,31 +72,24 @@ std::string normalized(std::string_view name) {
 }
 
 Counted counted(std::string_view typed) {
-  const auto skip_spaces = [&](std::size_t i) {
-    while (i < typed.size() && typed[i] == ' ') ++i;
-    return i;
-  };
-  const std::size_t start = skip_spaces(0);
-  std::size_t digits = start;
-  while (digits < typed.size() && is_digit(typed[digits])) ++digits;
-  const std::size_t times = skip_spaces(digits);
+  constexpr std::int64_t kMost = 4096;  // above it, a card's own number: "7900xtx", "9070 XT"
   constexpr std::string_view kTimesSign = "\u00d7";
-  std::size_t rest = times;
-  if (typed.substr(times).starts_with(kTimesSign))
-    rest += kTimesSign.size();
-  else if (times < typed.size() && lower(typed[times]) == 'x')
-    rest += 1;
-  rest = rest == times ? typed.size() : skip_spaces(rest);
-  // "7900 XTX" and "6800xt" are cards, not counts.
-  const std::string after = normalized(typed.substr(rest));
-  const bool suffix = after == "t" || after == "tx";
-  if (digits == start || rest == typed.size() || suffix) return {1, std::string(typed)};
-  constexpr std::int64_t kMost = 1'000'000;
+  const Counted one{1, std::string(typed)};
+  std::string_view rest = trimmed(typed);
   std::int64_t count = 0;
-  const auto [stop, failure] = std::from_chars(typed.data() + start, typed.data() + digits, count);
-  if (failure != std::errc() || stop != typed.data() + digits || count < 1 || count > kMost)
-    throw Error("'" + std::string(typed) + "' asks for a number of devices outside 1 to 1,000,000");
-  return {count, std::string(typed.substr(rest))};
+  const auto [stop, failure] = std::from_chars(rest.data(), rest.data() + rest.size(), count);
+  if (failure != std::errc() || count > kMost || count < 0) return one;
+  rest.remove_prefix(static_cast<std::size_t>(stop - rest.data()));
+  const bool apart = rest.starts_with(' ');
+  rest = trimmed(rest);
+  const std::size_t sign = rest.starts_with(kTimesSign)                     ? kTimesSign.size()
+                           : rest.starts_with('x') || rest.starts_with('X') ? 1
+                                                                            : 0;
+  if (sign == 0) return one;
+  rest.remove_prefix(sign);
+  if (trimmed(rest).empty() || (apart && !rest.starts_with(' '))) return one;
+  if (count == 0) throw Error("'" + one.name + "' asks for no device at all");
+  return {count, std::string(trimmed(rest))};
 }
 
 std::string without_remark(std::string_view name) {

@@ -14,7 +14,8 @@ namespace kvplan {
 // 4090" and "rtx4090" are one name. Dots and slashes count: "qwen2.5" is not "qwen25".
 std::string normalized(std::string_view name);
 
-// "8xh100-sxm", "8 x H100": eight of them. No number means one; throws Error where it is absurd.
+// "8xh100-sxm", "8 x H100": eight of them. No number means one, and "7900xtx" is a card. Throws
+// Error for none.
 struct Counted {
   std::int64_t count = 1;
   std::string name;

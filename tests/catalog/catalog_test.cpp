@@ -63,13 +63,13 @@ TEST_CASE("every device's numbers are of the right size") {
     CHECK(!d.title.empty());
     CHECK(!d.vendor.empty());
     CHECK(d.memory.value.n >= 2 * kGiB);
-    CHECK(d.memory.value.real() <= d.memory_marketed.value.real() * 1.001);
+    CHECK(d.memory.value <= d.memory_marketed.value);
     CHECK(d.memory.value.n >= d.memory_marketed.value.n / 2);
     CHECK(d.bandwidth.value.v >= 30e9);
     CHECK(d.bandwidth.value.v <= 20e12);
     if (d.bandwidth_measured) {
       CHECK(d.bandwidth_measured->value.v <= d.bandwidth.value.v);
-      CHECK(d.bandwidth_measured->value.v >= 0.15 * d.bandwidth.value.v);
+      CHECK(d.bandwidth_measured->value.v >= 0.4 * d.bandwidth.value.v);
     }
     if (d.last_level_cache) CHECK(d.last_level_cache->value.n < d.memory.value.n / 2);
     for (const Peak& p : d.peaks) CHECK(p.rate.value.v < 20e15);

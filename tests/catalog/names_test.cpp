@@ -27,7 +27,7 @@ TEST_CASE("a name that is nothing but a vendor is still a name") {
 }
 
 TEST_CASE("a count goes before a name with an x between") {
-  for (const char* typed :
+  for (const std::string typed :
        {"8xh100-sxm", "8 x h100-sxm", "8X h100-sxm", "8\u00d7h100-sxm", " 8x h100-sxm"}) {
     CAPTURE(typed);
     CHECK(counted(typed).count == 8);
@@ -36,17 +36,17 @@ TEST_CASE("a count goes before a name with an x between") {
 }
 
 TEST_CASE("a name without a count stands for one") {
-  for (const char* typed : {"h100-sxm", "xeon-6980p", "4090", "8x", "x8", "7900 xtx", "6800xt"}) {
+  for (const std::string typed : {"h100-sxm", "xeon-6980p", "4090", "8x", "x8", "7900 xtx",
+                                  "7900xtx", "9070 XT", "99999999999999999999xh100"}) {
     CAPTURE(typed);
     CHECK(counted(typed).count == 1);
-    CHECK(counted(typed).name == std::string(typed));
+    CHECK(counted(typed).name == typed);
   }
 }
 
-TEST_CASE("an absurd count is refused") {
+TEST_CASE("no devices at all are refused") {
   CHECK_THROWS_AS(counted("0xh100-sxm"), Error);
-  CHECK_THROWS_AS(counted("99999999999999999999xh100-sxm"), Error);
-  CHECK_THROWS_AS(counted("1000001 x h100-sxm"), Error);
+  CHECK_THROWS_AS(counted("0 x h100-sxm"), Error);
 }
 
 TEST_CASE("a remark in parentheses can be left out") {
