@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "kernels/numbers.h"
+
+namespace kvplan {
+
+QueryBlock::QueryBlock(const std::uint16_t* bits, std::int64_t count, std::int64_t w)
+    : rows(count),
+      width(w),
+      score_scale(std::numbers::log2e_v<float> / std::sqrt(static_cast<float>(w))),
+      plain(static_cast<std::size_t>(rows * width)),
+      lanes(static_cast<std::size_t>(kQueryLanes * width)),
+      pairs(static_cast<std::size_t>(kQueryLanes * width / 2)) {
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t i = 0; i < width; ++i) {
+      const std::uint16_t number = bits[r * width + i];
+      plain[r * width + i] = lanes[i * kQueryLanes + r] = from_bf16(number);
+      pairs[i / 2 * kQueryLanes + r] |= static_cast<std::uint32_t>(number) << (16 * (i % 2));
+    }
+}
+
+AttentionState::AttentionState(std::int64_t width)
+    : value_width(width), out(static_cast<std::size_t>(kQueryLanes * width)) {
+  reset();
+}
+
+void AttentionState::reset() {
+  // Finite, so that the difference of two empty states is not NaN.
+  highest.fill(std::numeric_limits<float>::lowest());
+  sum.fill(0);
+  std::fill(out.begin(), out.end(), 0.0f);
+}
+
+void AttentionState::merge(const AttentionState& other) {
+  for (std::size_t row = 0; row < kQueryLanes; ++row) {
+    const float top = std::max(highest[row], other.highest[row]);
+    const float mine = std::exp2(highest[row] - top), theirs = std::exp2(other.highest[row] - top);
+    highest[row] = top;
+    sum[row] = sum[row] * mine + other.sum[row] * theirs;
+    const auto first = static_cast<std::int64_t>(row) * value_width;
+    for (std::int64_t i = first; i < first + value_width; ++i)
+      out[i] = out[i] * mine + other.out[i] * theirs;
+  }
+}
+
+AttentionChoice attention_kernel(const Format& format, std::int64_t queries, Isa isa) {
+  // Weights are rounded to bf16, 8 bits, where bf16 is multiplied; all else is float.
+  if (isa >= Isa::dot)
+    if (const AttentionKernel kernel = attention_dot(format, queries)) return {kernel, 0x1p-8};
+  AttentionKernel kernel = nullptr;
+  if (isa >= Isa::avx512) kernel = attention_avx512(format, queries);
+  if (!kernel && isa >= Isa::avx2) kernel = attention_avx2(format);
+  return {kernel ? kernel : attention_portable(format), 0x1p-14};
+}
+
+}  // namespace kvplan

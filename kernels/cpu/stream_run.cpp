@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: every variant is tried when the first sample is asked for, and the fastest is kept.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "kernels/cpu/runs.h"
+#include "kernels/cpu/stream.h"
+
+namespace kvplan {
+namespace {
+
+constexpr std::int64_t kGrain = 4096;  // shares are whole multiples of this
+
+class StreamRun : public Run {
+ public:
+  StreamRun(const CpuContext& context, Bytes bytes, int streams)
+      : context_(context),
+        share_(bytes.n / context.team.size() / kGrain * kGrain),
+        streams_(streams),
+        rotation_(context.arena, Bytes(share_ * streams)) {
+    if (share_ == 0) throw Error("a stream needs at least 4 KiB per thread");
+  }
+
+  Work work() const override {
+    Work work;
+    work.distinct = work.moved = Bytes(share_) * context_.team.size() * streams_;
+    work.op = streams_ == 1 ? OperatorClass::stream_read : OperatorClass::stream_copy;
+    return work;
+  }
+
+  double error() override {
+    double wrong = 0;
+    for (Variant& variant : variants_) {
+      pass(variant);
+      for (int t = 0; t < context_.team.size(); ++t) wrong += !correct(t);
+    }
+    return 2 * wrong;  // nothing about a stream may be off
+  }
+
+  Seconds sample() override {
+    if (!best_) choose();
+    return pass(*best_);
+  }
+
+  std::string description() const override {
+    return std::to_string(context_.team.size()) + " threads" +
+           (best_ ? ", " + best_->name + " (best of " + std::to_string(variants_.size()) + ")"
+                  : std::string());
+  }
+
+ protected:
+  struct Variant {
+    std::string name;
+    std::function<void(int thread)> run;
+    Seconds fastest{1e9};
+  };
+  virtual bool correct(int thread) const = 0;
+
+  CpuContext context_;
+  std::int64_t share_, streams_;  // bytes of one stream of one thread; streams of a thread
+  Rotation rotation_;
+  std::vector<Variant> variants_;
+
+ private:
+  Seconds pass(const Variant& variant) {
+    rotation_.advance();
+    return context_.team.run(variant.run);
+  }
+  void choose() {
+    for (int trial = 0; trial < 3; ++trial)
+      for (Variant& variant : variants_) variant.fastest = std::min(variant.fastest, pass(variant));
+    best_ = &*std::min_element(variants_.begin(), variants_.end(),
+                               [](auto& a, auto& b) { return a.fastest < b.fastest; });
+  }
+
+  const Variant* best_ = nullptr;
+};
+
+class ReadRun : public StreamRun {
+ public:
+  ReadRun(const CpuContext& context, Bytes bytes)
+      : StreamRun(context, bytes, 1), sums_(static_cast<std::size_t>(context.team.size())) {
+    for (const ReadKernel& kernel : read_kernels())
+      if (kernel.isa <= context.isa)
+        variants_.push_back({std::string(kernel.name), [this, read = kernel.read](int t) {
+                               sums_[t] = read(rotation_.of(t), share_);
+                             }});
+  }
+
+ private:
+  bool correct(int t) const override {
+    return sums_[t] == read_kernels().front().read(rotation_.of(t), share_);
+  }
+  std::vector<std::uint64_t> sums_;
+};
+
+// From the first half of a slot to the second.
+class CopyRun : public StreamRun {
+ public:
+  CopyRun(const CpuContext& context, Bytes bytes) : StreamRun(context, bytes, 2) {
+    for (const CopyKernel& kernel : copy_kernels())
+      if (kernel.isa <= context.isa)
+        variants_.push_back({std::string(kernel.name), [this, copy = kernel.copy](int t) {
+                               copy(rotation_.of(t) + share_, rotation_.of(t), share_);
+                             }});
+  }
+
+ private:
+  bool correct(int t) const override {
+    return std::memcmp(rotation_.of(t) + share_, rotation_.of(t), share_) == 0;
+  }
+};
+
+// What it costs to start the team and to wait for it.
+class LaunchRun : public Run {
+ public:
+  explicit LaunchRun(const CpuContext& context) : context_(context) {}
+  Work work() const override { return {}; }
+  double error() override { return 0; }
+  Seconds sample() override {
+    return context_.team.run([](int) {});
+  }
+  std::string description() const override {
+    return std::to_string(context_.team.size()) + " threads, barrier to barrier";
+  }
+
+ private:
+  CpuContext context_;
+};
+
+}  // namespace
+
+std::unique_ptr<Run> stream_run(const CpuContext& context, const StreamShape& shape) {
+  if (shape.copy) return std::make_unique<CopyRun>(context, shape.bytes);
+  return std::make_unique<ReadRun>(context, shape.bytes);
+}
+
+std::unique_ptr<Run> launch_run(const CpuContext& context) {
+  return std::make_unique<LaunchRun>(context);
+}
+
+}  // namespace kvplan

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small pieces of 512-bit kernels: loads of 16 numbers of each format as floats, 2^x, sums.
+#pragma once
+#include <immintrin.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cpu/isa.h"
+
+namespace kvplan::vectors {
+
+// Each loads numbers [i, i + 16) of a row.
+struct Fp32 {
+  KVPLAN_AVX512 static __m512 load(const std::byte* row, std::int64_t i) {
+    return _mm512_loadu_ps(row + 4 * i);
+  }
+};
+struct Bf16 {
+  KVPLAN_AVX512 static __m512 load(const std::byte* row, std::int64_t i) {
+    const auto* bits = reinterpret_cast<const __m256i*>(row + 2 * i);
+    return _mm512_castsi512_ps(
+        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(bits)), 16));
+  }
+};
+struct Fp16 {
+  KVPLAN_AVX512 static __m512 load(const std::byte* row, std::int64_t i) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + 2 * i)));
+  }
+};
+// E4M3 is a binary16 with a bias of 7 instead of 15: shifted into place it is 2^8 too small.
+struct Fp8 {
+  KVPLAN_AVX512 static __m512 load(const std::byte* row, std::int64_t i) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(row + i));
+    const __m256i signs_twice = _mm256_slli_epi16(_mm256_cvtepi8_epi16(bytes), 7);
+    const __m256i half =
+        _mm256_and_si256(signs_twice, _mm256_set1_epi16(static_cast<short>(0xbfff)));
+    return _mm512_mul_ps(_mm512_cvtph_ps(half), _mm512_set1_ps(256));
+  }
+};
+struct Int8 {
+  KVPLAN_AVX512 static __m512 load(const std::byte* row, std::int64_t i) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(row + i));
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
+  }
+};
+
+// 2^x for x <= 0, relative error 2e-7; what is below 2^-126 becomes 0.
+KVPLAN_AVX512 inline __m512 power_of_two(__m512 x) {
+  const __m512 bounded = _mm512_max_ps(x, _mm512_set1_ps(-200));
+  const __m512 whole = _mm512_roundscale_ps(bounded, _MM_FROUND_TO_NEAREST_INT);
+  const __m512 f = _mm512_sub_ps(bounded, whole);
+  __m512 p = _mm512_set1_ps(1.3333558e-3f);
+  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(9.6181291e-3f));
+  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(5.5504109e-2f));
+  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(2.4022651e-1f));
+  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(6.9314718e-1f));
+  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(1));
+  return _mm512_scalef_ps(p, whole);
+}
+
+// Sums of four vectors, in order.
+KVPLAN_AVX512 inline __m128 sums_of_four(__m512 a, __m512 b, __m512 c, __m512 d) {
+  const __m512 ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+  const __m512 cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
+  const __m512d ab2 = _mm512_castps_pd(ab), cd2 = _mm512_castps_pd(cd);
+  const __m512 four = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(ab2, cd2)),
+                                    _mm512_castpd_ps(_mm512_unpackhi_pd(ab2, cd2)));
+  const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(four), _mm512_extractf32x8_ps(four, 1));
+  return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+}
+
+}  // namespace kvplan::vectors

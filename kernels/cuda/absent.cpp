@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/cuda.h"
+
+namespace kvplan {
+
+std::vector<BackendChoice> cuda_backends() {
+  std::vector<BackendChoice> none;
+  none.push_back({"cuda", nullptr, "built without CUDA"});
+  return none;
+}
+
+}  // namespace kvplan

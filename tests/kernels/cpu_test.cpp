@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kernel × format × instruction set of this machine against the double-precision reference.
+// The numbers come from the arena, outputs are poisoned first, and nothing here looks at a clock.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "kernels/cpu/backend.h"
+
+using namespace kvplan;
+
+namespace {
+
+// Sanitizers cost a factor of ten: there one shape of a list stands for the class.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t kStride = 100;
+#else
+constexpr std::size_t kStride = 1;
+#endif
+
+// Three threads, so that shares end within sequences and rows do not divide.
+std::unique_ptr<Backend> backend_at(Isa isa) {
+  return cpu_backend({.threads = 3, .buffers = Bytes(24 * kMiB), .isa = isa});
+}
+
+void check_on_all(const std::vector<Problem>& problems, const std::string& what) {
+  for (const Isa isa : usable_isas()) {
+    const auto backend = backend_at(isa);
+    for (std::size_t i = 0; i < problems.size(); i += kStride) {
+      const auto run = backend->prepare(problems[i]);
+      const std::string where =
+          what + " case " + std::to_string(i) + " at " + std::string(name_of(isa));
+      CAPTURE(where);
+      REQUIRE(run);
+      CHECK(run->error() <= 1);
+      CHECK(run->error() <= 1);  // again, from the next buffer
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("weight streaming agrees with the reference in every format and number of rows") {
+  for (const char* name : {"fp32", "bf16", "fp16", "fp8", "int8-channel", "int4-g128"}) {
+    const Format& format = format_named(name);
+    std::vector<Problem> problems;
+    for (const std::int64_t m : {1, 2, 3, 5, 8, 13, 16})
+      problems.push_back(GemmShape{m, 37, 384, &format});
+    problems.push_back(GemmShape{1, 5, 8192, &format});  // several rows together
+    problems.push_back(GemmShape{4, 19, 4096, &format});
+    problems.push_back(GemmShape{40, 70, 2176, &format});  // more rows than stream
+    check_on_all(problems, name);
+  }
+}
+
+TEST_CASE("decode attention agrees with the reference for every group, width and format") {
+  for (const char* name : {"fp32", "bf16", "fp16", "fp8"}) {
+    const Format& format = format_named(name);
+    std::vector<Problem> problems;
+    for (const std::int64_t group : {1, 2, 3, 5, 8, 16})
+      problems.push_back(DecodeAttentionShape{2, 2 * group, 2, 128, 128, 197, &format, &format});
+    for (const std::int64_t width : {64, 96, 192, 256})
+      problems.push_back(DecodeAttentionShape{1, 8, 2, width, width, 133, &format, &format});
+    problems.push_back(DecodeAttentionShape{1, 40, 2, 128, 64, 300, &format, &format});
+    for (const std::int64_t context : {1, 7, 64, 65})
+      problems.push_back(DecodeAttentionShape{3, 4, 1, 64, 64, context, &format, &format});
+    check_on_all(problems, name);
+  }
+}
+
+TEST_CASE("latent decode agrees with the reference") {
+  const Format& bf16 = format_named("bf16");
+  check_on_all({LatentDecodeShape{1, 16, 512, 64, 150, &bf16, &bf16},
+                LatentDecodeShape{2, 40, 512, 64, 70, &bf16, &bf16}},
+               "latent");
+}
+
+TEST_CASE("prefill attention sees earlier tokens only") {
+  for (const char* name : {"bf16", "fp16"}) {
+    const Format& format = format_named(name);
+    check_on_all({PrefillAttentionShape{1, 4, 2, 64, 64, 75, 0, &format},
+                  PrefillAttentionShape{2, 3, 1, 128, 128, 33, 41, &format},
+                  PrefillAttentionShape{1, 2, 2, 96, 96, 1, 0, &format}},
+                 name);
+  }
+}
+
+TEST_CASE("streams read and copy every byte in all variants") {
+  check_on_all({StreamShape{Bytes(kMiB + 12288)}, StreamShape{Bytes(kMiB), true}, LaunchShape{}},
+               "streams");
+}
+
+TEST_CASE("the bytes of a run are those that the planner counts") {
+  const auto backend = backend_at(best_isa());
+  const Format& bf16 = format_named("bf16");
+  const DecodeAttentionShape shape{2, 8, 2, 128, 128, 100, &bf16, &bf16};
+  CHECK(backend->prepare(shape)->work().distinct == work_of(shape).distinct);
+  // 2 sequences of 100 tokens, 2 heads, K and V of 128 numbers of 2 bytes; q and the output.
+  CHECK(work_of(shape).distinct.n == 2 * 100 * 2 * 2 * 128 * 2 + 2 * 8 * 2 * 128 * 2);
+}
+
+TEST_CASE("a problem without a kernel is declined, and one that is too large is an error") {
+  const auto backend = backend_at(best_isa());
+  CHECK(!backend->prepare(GemmShape{1, 8, 384, &format_named("q4_0")}));
+  CHECK(!backend->prepare(GemmShape{1, 8, 100, &format_named("bf16")}));
+  CHECK_THROWS_AS(backend->prepare(GemmShape{1, 100000, 4096, &format_named("bf16")}), Error);
+}
+
+TEST_CASE("backends are listed in order of preference, each present or with a reason") {
+  const auto choices = all_backends();
+  REQUIRE(choices.size() >= 2);
+  CHECK(choices.front().name == "cuda");
+  CHECK(choices.back().name == "cpu");
+  for (const BackendChoice& choice : choices) CHECK((choice.backend || !choice.why_not.empty()));
+}
+
+TEST_CASE("the local CPU is named, and its memory is known") {
+  const DeviceSpec device = all_backends().back().backend->device();
+  CHECK(!device.name.empty());
+  CHECK(device.kind == "cpu");
+  CHECK(device.memory.value > Bytes(kMiB));
+  CHECK(device.processors.value_or(0) >= 1);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/team.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <vector>
+
+#include "kernels/cpu/arena.h"
+
+using namespace kvplan;
+
+TEST_CASE("every member of a team runs each task once") {
+  Team team(3);
+  std::vector<int> runs(3, 0);
+  for (int round = 0; round < 20; ++round) team.run([&](int thread) { ++runs[thread]; });
+  CHECK(runs == std::vector<int>{20, 20, 20});
+}
+
+TEST_CASE("what members wrote before they meet is seen by all afterwards") {
+  Team team(4);
+  std::vector<int> written(4, 0), seen(4, 0);
+  for (int round = 1; round <= 50; ++round) {
+    team.run([&](int thread) {
+      written[thread] = round;
+      team.meet();
+      seen[thread] = written[(thread + 1) % 4];
+    });
+    REQUIRE(seen == std::vector<int>(4, round));
+  }
+}
+
+TEST_CASE("a team of one works and time passes forward") {
+  Team team(1);
+  volatile double work = 0;
+  const Seconds time = team.run([&](int) {
+    for (int i = 0; i < 1000; ++i) work = work + 1;
+  });
+  CHECK(time.v > 0);
+}
+
+TEST_CASE("slices cover all units once, in whole grains") {
+  for (const int parts : {1, 2, 3, 7})
+    for (const std::int64_t count : {0, 1, 5, 64, 1000}) {
+      std::int64_t next = 0;
+      for (int part = 0; part < parts; ++part) {
+        const Slice slice = slice_of(count, part, parts, 8);
+        CHECK(slice.first == next);
+        CHECK((slice.first % 8 == 0 || slice.first == count));
+        next = slice.last;
+      }
+      CHECK(next == count);
+    }
+}
+
+TEST_CASE("a rotation gives each thread other bytes next time, and comes back") {
+  Team team(2);
+  const Arena arena(team, Bytes(8 * kMiB));
+  Rotation rotation(arena, Bytes(kMiB));
+  REQUIRE(rotation.slots() == 4);  // regions are whole huge pages: 4 MiB each
+  const std::byte* first = rotation.of(1);
+  rotation.advance();
+  CHECK(rotation.of(1) == first + kMiB);
+  for (int i = 0; i < 3; ++i) rotation.advance();
+  CHECK(rotation.of(1) == first);
+  CHECK_THROWS_AS(Rotation(arena, Bytes(5 * kMiB)), Error);
+}
