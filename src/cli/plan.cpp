@@ -6,6 +6,7 @@
 #include <array>
 
 #include "cli/answer.h"
+#include "engine/command_line.h"
 #include "model/parameters.h"
 #include "plan/fit.h"
 #include "plan/ladder.h"
@@ -160,6 +161,16 @@ Answer answer_plan(const Request& request, const Catalog& catalog) {
     const auto found = levers({r.setup, r.as_read, asked.value_or(Load{usual, 1})});
     plan.emplace_back("levers", value(found));
     document.tables.push_back(table<Lever>("plan.levers", "What would help most here"));
+  }
+  if (f.fits) {
+    const Tokens reached = f.capacity.max_context.value_or(f.max_context.value_or(r.longest()));
+    const Tokens length = std::min(reached, r.longest());
+    const std::string line = command_line(r.setup.engine, r.setup.deployment,
+                                          {r.as_read.name, length, asked ? asked->batch : 1});
+    if (!line.empty()) {
+      plan.emplace_back("command_line", value(line));
+      document.closing.push_back("Run it: " + line);
+    }
   }
   document.body.emplace_back("plan", Value{std::move(plan)});
   if (const auto text = default_length_note(r, f)) document.closing.push_back(*text);

@@ -2,9 +2,12 @@
 #include "cli/resolve.h"
 
 #include <algorithm>
+#include <map>
 
 #include "catalog/names.h"
 #include "cli/values.h"
+#include "engine/command_line.h"
+#include "engine/flags.h"
 #include "model/recipe.h"
 #include "plan/fit.h"
 #include "report/kv.h"
@@ -114,11 +117,17 @@ void choose_layout(const Request& request, Resolved& r, std::optional<std::int64
 
 void choose_engine(const Request& request, Resolved& r, std::string_view default_engine) {
   EngineOptions& engine = r.setup.engine;
-  if (request.engine)
+  if (request.engine && request.engine_command)
+    throw Error("said twice").of("--engine and --engine-command").advise("Leave one of them out.");
+  if (request.engine_command) {
+    EngineCommand command = parse_command(*request.engine_command);
+    engine = std::move(command.options);
+    r.warnings.insert(r.warnings.end(), command.warnings.begin(), command.warnings.end());
+  } else if (request.engine)
     engine = parse_engine(*request.engine);
   else if (!default_engine.empty())
     engine = parse_engine(default_engine);
-  if (!request.engine)
+  if (!request.engine && !request.engine_command)
     note(r, "--engine", engine.name, Basis::assumed,
          engine.name == "ideal" ? "what the mathematics needs; name an engine for what it reserves"
                                 : "the usual engine for such weights");
@@ -132,6 +141,34 @@ void choose_engine(const Request& request, Resolved& r, std::string_view default
   engine.utilization = request.utilization;
   engine.kv_pool = request.kv_pool;
   engine.reserve = request.reserve;
+}
+
+// What an engine's own flags say in kv-plan's words, put where the option would have put it. Saying
+// both differently is an error that names both.
+Request with_engine_flags(Request request, EngineOptions& engine) {
+  const std::pair<const char*, std::optional<std::int64_t> Request::*> numbers[] = {
+      {"--tp", &Request::tp},
+      {"--pp", &Request::pp},
+      {"--dp", &Request::dp},
+      {"--ep", &Request::ep},
+      {"--dcp", &Request::dcp}};
+  std::map<std::string, std::string> typed;
+  for (const auto& [option, member] : numbers)
+    if (request.*member) typed.emplace(option, std::to_string(*(request.*member)));
+  if (request.kv) typed.emplace("--kv", *request.kv);
+  if (request.max_model_len)
+    typed.emplace("--max-model-len", std::to_string(request.max_model_len->n));
+  const auto taken = take_common_options(engine, typed);
+  const auto said = [&](const char* option) {
+    const auto at = taken.find(option);
+    return at == taken.end() ? std::nullopt : std::optional(at->second);
+  };
+  for (const auto& [option, member] : numbers)
+    if (const auto text = said(option)) request.*member = count_of(*text);
+  if (const auto text = said("--kv")) request.kv = text;
+  if (const auto text = said("--max-model-len")) engine.max_model_len = Tokens(count_of(*text));
+  if (const auto text = said("--utilization")) engine.utilization = share_of(*text);
+  return request;
 }
 
 void choose_device(const Request& request, Resolved& r, const Catalog& catalog,
@@ -193,8 +230,10 @@ Resolved resolve(const Request& request, const Catalog& catalog, std::string_vie
   const Counted named = device.empty() ? Counted{} : counted(device);
   choose_device(request, r, catalog, named.name);
   choose_engine(request, r, default_engine);
-  choose_cache(request, r);
-  choose_layout(request, r,
+  r.setup.engine.device = r.setup.device;
+  const Request effective = with_engine_flags(request, r.setup.engine);
+  choose_cache(effective, r);
+  choose_layout(effective, r,
                 device.empty() || named.count == 1 ? std::nullopt : std::optional(named.count));
   r.setup.deployment.source_tokens = request.source_tokens.value_or(Tokens(0));
   r.setup.deployment.shared_prefix = request.shared_prefix.value_or(Tokens(0));

@@ -11,7 +11,7 @@ namespace {
 
 using Weights = std::vector<Weight>;
 
-std::string_view name_of(Role role) {
+std::string_view role_name(Role role) {
   switch (role) {
     case Role::embedding:
       return "embedding";
@@ -59,8 +59,8 @@ std::string difference(const Weights& configured, const Weights& stored) {
   for (const auto& [role, count] : expected) found.try_emplace(role, 0);
   for (const auto& [role, count] : found) {
     if (count == expected[role]) continue;
-    text += (text.empty() ? "" : ", ") + std::string(name_of(role)) + " " + std::to_string(count) +
-            " instead of " + std::to_string(expected[role]);
+    text += (text.empty() ? "" : ", ") + std::string(role_name(role)) + " " +
+            std::to_string(count) + " instead of " + std::to_string(expected[role]);
   }
   return text;
 }
