@@ -11,7 +11,6 @@ double operand_bits(Precision precision) {
     case Precision::fp64:
       return 64;
     case Precision::fp32:
-      return 32;
     case Precision::tf32:
       return 32;
     case Precision::bf16:

@@ -68,6 +68,7 @@ const Known& known_engine(std::string_view spelling) {
 
 std::vector<std::string_view> engine_names() {
   std::vector<std::string_view> names;
+  names.reserve(std::size(kEngines));
   for (const Known& engine : kEngines) names.push_back(engine.name);
   return names;
 }

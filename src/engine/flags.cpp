@@ -90,7 +90,7 @@ std::string cache_format(std::string_view value) {
 std::string in_common_words(std::string_view option, std::string_view value) {
   if (option != "--kv") return std::string(value);
   const auto comma = value.find(',');
-  const std::string key = cache_format(value.substr(0, comma));
+  std::string key = cache_format(value.substr(0, comma));
   if (comma == std::string_view::npos) return key;
   const std::string other = cache_format(value.substr(comma + 1));
   return key == other ? key : key + "," + other;
@@ -192,7 +192,13 @@ std::map<std::string, std::string> take_common_options(
     if (!value.empty()) {
       const Said& first = said.try_emplace(option, Said{name, value}).first->second;
       if (!same_value(first.value, value))
-        throw Error(first.by + " says " + first.value + " and " + name + " says " + value)
+        throw Error(std::string(first.by)
+                        .append(" says ")
+                        .append(first.value)
+                        .append(" and ")
+                        .append(name)
+                        .append(" says ")
+                        .append(value))
             .of(name)
             .advise("Say it once.");
       taken[option] = value;

@@ -74,7 +74,7 @@ class Reader {
     const auto end = std::find_if_not(rest_.begin(), rest_.end(), [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '+';
     });
-    const std::string text(rest_.begin(), end);
+    std::string text(rest_.begin(), end);
     if (text.empty()) refuse();
     rest_.remove_prefix(text.size());
     return text;

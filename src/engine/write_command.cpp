@@ -69,11 +69,11 @@ std::map<std::string, std::string> common_options(const EngineOptions& options,
 Settings all_settings(const EngineOptions& options, const Deployment& deployment,
                       const Serve& serve) {
   Settings all = options.settings;
-  for (const auto& [option, value] : common_options(options, deployment, serve)) {
+  for (const auto& said : common_options(options, deployment, serve)) {
     const auto& flags = flags_of(options.name).flags;
     const auto flag = std::find_if(flags.begin(), flags.end(),
-                                   [&](const EngineFlag& f) { return f.option == option; });
-    if (flag != flags.end()) all.try_emplace(std::string(flag->name), value);
+                                   [&](const EngineFlag& f) { return f.option == said.first; });
+    if (flag != flags.end()) all.try_emplace(std::string(flag->name), said.second);
   }
   if (options.name == "vllm" && deployment.parallel.ep > 1)
     all.try_emplace("enable_expert_parallel", "true");
@@ -119,7 +119,8 @@ std::string flags_text(const EngineOptions& options, const Settings& settings) {
   if (options.name == "trtllm" && !nested.empty()) {  // these have no flag, but a file
     Settings joined;
     for (const auto& [name, inner] : nested)
-      for (const auto& [key, value] : inner) joined[name + "." + key] = value;
+      for (const auto& [key, value] : inner)
+        joined[std::string(name).append(".").append(key)] = value;
     return text + " --extra_llm_api_options <(echo " + shell_quoted(json_of_settings(joined)) + ")";
   }
   for (const auto& [name, inner] : nested)

@@ -233,6 +233,7 @@ const Format* find_format(std::string_view name) {
 const Format& format_named(std::string_view name) {
   if (const Format* f = find_format(name)) return *f;
   std::vector<std::string> names;
+  names.reserve(std::size(kFormats) + std::size(kAliases));
   for (const Format& f : kFormats) names.emplace_back(f.name);
   for (const Alias& alias : kAliases) names.emplace_back(alias.alias);
   Error error("unknown number format '" + std::string(name) + "'");

@@ -45,7 +45,7 @@ Bytes state_row(const Recurrent& r) {
 class Dealer {
  public:
   Dealer(const ModelSpec& model, const CacheFormats& cache, const Serving& serving)
-      : model_(model), cache_(cache), serving_(serving), widest_(widest_value(model)) {}
+      : cache_(cache), serving_(serving), widest_(widest_value(model)) {}
 
   void add(Device& device, const Layer& layer) const {
     const Mixer& mixer = layer.mixer;
@@ -86,7 +86,6 @@ class Dealer {
     device.per_window_cell.emplace_back(size, bytes);
   }
 
-  const ModelSpec& model_;
   const CacheFormats& cache_;
   const Serving& serving_;
   std::int64_t widest_;

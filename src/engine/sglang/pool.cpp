@@ -98,7 +98,7 @@ Held held_by(Bytes pool, const Rank& rank, const Serving& s) {
   const auto paged = [&](double tokens) {
     return static_cast<std::int64_t>(tokens) / s.page * s.page;
   };
-  held.tokens = paged(rank.window.n == 0 ? static_cast<double>(left.n / rank.per_page.n * s.page)
+  held.tokens = paged(rank.window.n == 0 ? Tokens(left.n / rank.per_page.n * s.page).real()
                                          : left.real() / each);
   if (s.max_tokens) held.tokens = std::min(held.tokens, paged(static_cast<double>(*s.max_tokens)));
   if (rank.window.n > 0)
