@@ -44,12 +44,17 @@ class Reader {
     read_indexers();
     for (const Rename& r : renamed_keys())
       if (r.reads_as.empty() || r.reads_as == m_.reads_as)
-        if (const auto n = k_.integer({r.gguf})) m_.renamed.emplace_back(r.huggingface, *n);
+        if (const auto n = k_.integer({r.gguf}, 0, Keys::kMostTokens))
+          m_.renamed.emplace_back(r.huggingface, *n);
     if (m_.known && m_.known->owners > 0 && !k_.has({"attention.shared_kv_layers"}))
       m_.renamed.emplace_back("num_kv_shared_layers",
                               std::max<std::int64_t>(0, m_.mains() - m_.known->owners));
   }
-  std::vector<std::string> unread() const { return k_.unread(); }
+  std::vector<std::string> unread() const {
+    std::vector<std::string> names;
+    for (const Keys::Unread& key : k_.unread()) names.push_back(key.name);
+    return names;
+  }
 
  private:
   void read_sizes();
@@ -131,7 +136,8 @@ std::vector<bool> Reader::every(std::int64_t period) const {
 
 void Reader::read_window() {
   constexpr std::string_view kPattern = "attention.sliding_window_pattern";
-  m_.window = k_.integer({"attention.sliding_window"}).value_or(m_.known ? m_.known->window : 0);
+  m_.window = k_.integer({"attention.sliding_window"}, 0, Keys::kMostTokens)
+                  .value_or(m_.known ? m_.known->window : 0);
   const Node* pattern = k_.find({kPattern});
   if (m_.window == 0 || m_.reads_as == "deepseek_v4") return;
   if (pattern && pattern->kind == Node::list)

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "catalog/huggingface/irrelevant.h"
+#include "catalog/huggingface/unread.h"
 
 namespace kvplan::gguf {
 namespace {

@@ -1,117 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
 // Families that mix attention layers with recurrent ones.
-#include <algorithm>
-
 #include "catalog/huggingface/special.h"
 
 namespace kvplan::huggingface {
-namespace {
 
-void add_norms(Draft& d, Layer& layer, int count = 2) {
-  for (int n = 0; n < count; ++n)
-    add_norm(d, layer.weights, n == 0 ? "input_layernorm" : "post_attention_layernorm", d.hidden);
-}
-
-// Nemotron-H: one block is one thing. M or "mamba", * or "attention", - or "mlp", E or "moe".
-std::string block_type(const Draft& d, std::int64_t i) {
-  const auto at = static_cast<std::size_t>(i);
-  if (const auto list = d.keys.texts({"layers_block_type"}); !list.empty()) return list.at(at);
-  const std::string pattern = d.keys.text({"hybrid_override_pattern"});
-  if (at >= pattern.size())
-    throw Error("the pattern is shorter than the model has layers").of("hybrid_override_pattern");
-  switch (pattern[at]) {
-    case 'M':
-      return "mamba";
-    case '*':
-      return "attention";
-    case '-':
-      return "mlp";
-    case 'E':
-      return "moe";
-    default:
-      throw Error(std::string("unknown block '") + pattern[at] + "'").of("hybrid_override_pattern");
-  }
-}
-
-bool listed(const Keys& keys, std::string_view name, std::int64_t value) {
-  const auto list = keys.integers({name});
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-}  // namespace
-
-void nemotron_h_layer(Draft& d, std::int64_t i, Layer& layer) {
-  const std::string type = block_type(d, i);
-  if (type == "mamba")
-    add_mamba2(d, layer);
-  else if (type == "attention")
-    add_attention(d, i, layer);
-  else if (type == "moe")
-    add_mixer_of_experts_or_mlp(d, i, layer);
-  else if (type == "mlp")
-    add_feed_forward(d, layer.weights, Role::mlp, d.inner, d.hidden);
-  else
-    throw Error("unknown block type '" + type + "'").of("layers_block_type");
-  add_norms(d, layer, 1);
-}
-
+// Kimi Linear: its lists count layers from 1. K3 adds norms and gates that weigh earlier blocks'
+// residuals.
 void kimi_linear_layer(Draft& d, std::int64_t i, Layer& layer) {
-  const Node* config = d.keys.find({"linear_attn_config"});
-  if (!config)
-    throw Error("the configuration lacks a key that kv-plan needs").of("linear_attn_config");
-  const Keys linear(*config);  // its lists count layers from 1
-  const bool full = listed(linear, "full_attn_layers", i + 1),
-             kda = listed(linear, "kda_layers", i + 1);
+  const Keys linear = d.keys.inside({"linear_attn_config"});
+  const bool full = linear.lists({"full_attn_layers"}, i + 1),
+             kda = linear.lists({"kda_layers"}, i + 1);
   if (full == kda)
-    throw Error("layer " + std::to_string(i + 1) + " must stand in exactly one of the two lists")
-        .of("linear_attn_config");
+    d.keys.refuse({"linear_attn_config"},
+                  "layer " + std::to_string(i + 1) + " must stand in exactly one of the two lists");
   if (full)
     add_latent_attention(d, i, layer);
   else
     add_kda(d, layer);
-  add_mixer_of_experts_or_mlp(d, i, layer);
-  add_norms(d, layer);
+  add_experts_or_mlp(d, i, layer);
+  add_layer_norms(d, layer);
+  if (!d.keys.has({"attn_res_block_size"})) return;
+  for (const std::string_view name : {"self_attention_res_norm", "mlp_res_norm"})
+    add_norm(d, layer.weights, name, d.hidden);
+  for (const std::string_view name : {"self_attention_res_proj", "mlp_res_proj"})
+    add_vector(layer.weights, name, Role::attention, d.hidden);
 }
 
+// Jamba: Mamba with norms on its time step and matrices, attention at a period.
 void jamba_layer(Draft& d, std::int64_t i, Layer& layer) {
-  const std::int64_t period = d.keys.count({"attn_layer_period"});
-  if (i % period == d.keys.integer({"attn_layer_offset"}).value_or(0))
+  const std::int64_t period = d.keys.count({"attn_layer_period"}),
+                     offset = d.keys.integer({"attn_layer_offset"}).value_or(0);
+  if (i % period == offset) {
     add_attention(d, i, layer);
-  else
-    add_mamba1(d, layer);
-  add_mixer_of_experts_or_mlp(d, i, layer);
-  add_norms(d, layer);
+  } else {
+    const Recurrent r = add_mamba1(d, layer, d.keys.count_or({"mamba_expand"}, 2) * d.hidden);
+    layer.mixer.kind = r;
+    add_vector(layer.weights, "mixer.dt_layernorm", Role::norm, time_step_rank(d));
+    add_vector(layer.weights, "mixer.b_layernorm", Role::norm, r.k_width);
+    add_vector(layer.weights, "mixer.c_layernorm", Role::norm, r.k_width);
+  }
+  add_experts_or_mlp(d, i, layer);
+  add_layer_norms(d, layer);
 }
 
-void granite_hybrid_layer(Draft& d, std::int64_t i, Layer& layer) {
-  const auto types = d.keys.texts({"layer_types", "layers_block_type"});
-  if (types.empty())
-    throw Error("the configuration lacks a key that kv-plan needs").of("layer_types");
-  if (types.at(static_cast<std::size_t>(i)) == "attention") {
-    Attention a{d.heads, d.kv_heads, d.head_dim, d.head_dim};
-    add_heads(d, layer, a, All{});
-  } else {
-    add_mamba2(d, layer);
-  }
-  add_mixer_of_experts_or_mlp(d, i, layer);
-  add_norms(d, layer);
+// Granite 4 and Bamba: Mamba-2 or attention, as listed; Granite's shared feed-forward stands beside
+// the experts, or alone where there are none.
+void mamba2_hybrid_layer(Draft& d, std::int64_t i, Layer& layer) {
+  const auto type = d.keys.entry_text({"layer_types", "layers_block_type"}, i);
+  const bool attention = type ? *type == "attention" : d.keys.lists({"attn_layer_indices"}, i);
+  if (type && *type != "attention" && *type != "mamba")
+    d.keys.refuse({"layer_types", "layers_block_type"}, "kv-plan does not know '" + *type + "'");
+  if (!type) d.keys.required({"attn_layer_indices"});
+  if (attention)
+    add_heads(d, layer, attention_shape(d), All{});
+  else
+    layer.mixer.kind = add_mamba2(d, layer);
+  const auto shared = d.keys.integer({"shared_intermediate_size"}, 1);
+  if (shared && !d.experts)
+    add_feed_forward(d, layer.weights, Role::mlp, *shared, d.hidden);
+  else
+    add_experts_or_mlp(d, i, layer);
+  add_layer_norms(d, layer);
+}
+
+// Falcon-H1: attention and Mamba-2 side by side in every layer.
+void falcon_h1_layer(Draft& d, std::int64_t i, Layer& layer) {
+  d.keys.pass_over({"attn_layer_indices", "mlp_expansion_factor"});
+  add_attention(d, i, layer);
+  layer.mixer.beside = add_mamba2(d, layer);
+  if (d.keys.flag({"mamba_use_mlp"}, true)) add_experts_or_mlp(d, i, layer);
+  add_layer_norms(d, layer);
+}
+
+// LFM2's feed-forward: two thirds of the width, scaled, rounded up.
+void lfm2_widths(Draft& d) {
+  const Keys& k = d.keys;
+  const std::int64_t multiple = k.count_or({"block_multiple_of"}, 256);
+  const double scale = k.number({"block_ffn_dim_multiplier"}).value_or(1);
+  k.pass_over({"block_dim", "block_mlp_init_scale", "block_out_init_scale", "block_norm_eps",
+               "block_use_swiglu", "block_use_xavier_init", "num_heads"});
+  if (!k.flag({"block_auto_adjust_ff_dim"})) return;
+  if (!(scale > 0 && scale < 1024)) k.refuse({"block_ffn_dim_multiplier"}, "out of range");
+  const auto width = static_cast<std::int64_t>(scale * static_cast<double>(2 * d.inner / 3));
+  d.inner = round_up(width, multiple);
 }
 
 void lfm2_layer(Draft& d, std::int64_t i, Layer& layer) {
-  const auto types = d.keys.texts({"layer_types"});
-  if (types.empty())
-    throw Error("the configuration lacks a key that kv-plan needs").of("layer_types");
-  if (types.at(static_cast<std::size_t>(i)) == "conv")
-    add_short_conv(d, layer);
+  const auto type = d.keys.entry_text({"layer_types"}, i);
+  const bool attention = type ? *type == "full_attention" : d.keys.lists({"full_attn_idxs"}, i);
+  if (type && *type != "conv" && !attention)
+    d.keys.refuse({"layer_types"}, "kv-plan does not know '" + *type + "'");
+  if (!type) d.keys.required({"full_attn_idxs"});
+  if (attention)
+    add_heads(d, layer, attention_shape(d), All{});
   else
-    add_attention(d, i, layer);
-  add_mixer_of_experts_or_mlp(d, i, layer);
-  add_norms(d, layer);
+    add_short_conv(d, layer);
+  add_experts_or_mlp(d, i, layer);
+  add_layer_norms(d, layer);
 }
 
 void mamba_layer(Draft& d, std::int64_t, Layer& layer) {
-  add_mamba1(d, layer);
-  add_norms(d, layer, 1);
+  const std::int64_t expanded = d.keys.count_or({"expand"}, 2) * d.hidden;
+  layer.mixer.kind = add_mamba1(d, layer, d.keys.count_or({"intermediate_size"}, expanded));
+  add_layer_norms(d, layer);
 }
 
 }  // namespace kvplan::huggingface

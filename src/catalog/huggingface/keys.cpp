@@ -4,8 +4,6 @@
 namespace kvplan::huggingface {
 namespace {
 
-std::string spelled(Names names) { return std::string(*names.begin()); }
-
 // Runs a typed read and says which key it was, where it fails.
 template <class Read>
 auto reading(std::string_view key, Read read) {
@@ -16,34 +14,62 @@ auto reading(std::string_view key, Read read) {
   }
 }
 
+Error missing(Names names) {
+  return Error("the configuration lacks a key that kv-plan needs").of(std::string(*names.begin()));
+}
+
 }  // namespace
 
-const Node* Keys::find(Names names) const {
-  const Node* found = nullptr;
-  for (const std::string_view name : names) {
-    const Node* value = node_->find(name);
-    if (!value) continue;
-    read_.emplace(name);
-    if (!found && value->kind != Node::null) found = value;
+Keys::Keys(const Node& map, const Node* defaults)
+    : map_(&map), defaults_(defaults), record_(std::make_shared<Record>()) {
+  if (map.kind != Node::map) throw Error("expected a map of keys").at_line(map.line);
+  record_->opened.insert(&map);
+}
+
+std::optional<Keys::Found> Keys::found(Names names) const {
+  std::optional<Found> first;
+  for (const Node* source : {map_, defaults_}) {
+    if (!source || first) break;
+    for (const std::string_view name : names) {
+      const Node* value = source->find(name);
+      if (!value) continue;
+      record_->read.insert(value);
+      if (!first && value->kind != Node::null) first = Found{name, value};
+    }
   }
-  return found;
+  return first;
+}
+
+const Node* Keys::find(Names names) const {
+  const auto f = found(names);
+  return f ? f->value : nullptr;
+}
+
+const Node& Keys::required(Names names) const {
+  if (const Node* value = find(names)) return *value;
+  throw missing(names);
+}
+
+void Keys::refuse(Names names, const std::string& what) const {
+  const auto f = found(names);
+  Error error(what);
+  error.of(std::string(f ? f->name : *names.begin()));
+  throw f ? error.at_line(f->value->line) : error;
 }
 
 std::optional<std::int64_t> Keys::integer(Names names, std::int64_t low, std::int64_t high) const {
-  const Node* value = find(names);
-  if (!value) return std::nullopt;
-  const auto n = reading(spelled(names), [&] { return value->integer(); });
+  const auto f = found(names);
+  if (!f) return std::nullopt;
+  const auto n = reading(f->name, [&] { return f->value->integer(); });
   if (n && (*n < low || *n > high))
-    throw Error(std::to_string(*n) + " is not within " + std::to_string(low) + " and " +
-                std::to_string(high))
-        .of(spelled(names))
-        .at_line(value->line);
+    refuse(names, std::to_string(*n) + " is not within " + std::to_string(low) + " and " +
+                      std::to_string(high));
   return n;
 }
 
 std::int64_t Keys::count(Names names, std::int64_t high) const {
   if (const auto n = integer(names, 1, high)) return *n;
-  throw Error("the configuration lacks a key that kv-plan needs").of(spelled(names));
+  throw missing(names);
 }
 
 std::int64_t Keys::count_or(Names names, std::int64_t otherwise) const {
@@ -51,45 +77,95 @@ std::int64_t Keys::count_or(Names names, std::int64_t otherwise) const {
 }
 
 bool Keys::flag(Names names, bool otherwise) const {
-  const Node* value = find(names);
-  if (!value) return otherwise;
-  return reading(spelled(names), [&] { return value->boolean(); }).value_or(otherwise);
+  const auto f = found(names);
+  if (!f) return otherwise;
+  return reading(f->name, [&] { return f->value->boolean(); }).value_or(otherwise);
 }
 
 std::optional<double> Keys::number(Names names) const {
-  const Node* value = find(names);
-  if (!value) return std::nullopt;
-  return reading(spelled(names), [&] { return value->number(); });
+  const auto f = found(names);
+  if (!f) return std::nullopt;
+  return reading(f->name, [&] { return f->value->number(); });
 }
 
 std::string Keys::text(Names names, std::string otherwise) const {
-  const Node* value = find(names);
-  if (!value) return otherwise;
-  return reading(spelled(names), [&] { return value->string(); }).value_or(std::move(otherwise));
+  const auto f = found(names);
+  if (!f) return otherwise;
+  return reading(f->name, [&] { return f->value->string(); }).value_or(std::move(otherwise));
+}
+
+std::optional<Keys> Keys::if_inside(Names names) const {
+  const Node* map = find(names);
+  if (!map) return std::nullopt;
+  if (map->kind != Node::map) refuse(names, "expected a map of keys");
+  record_->opened.insert(map);
+  return Keys(*map, record_);
+}
+
+Keys Keys::inside(Names names) const {
+  if (auto keys = if_inside(names)) return *keys;
+  throw missing(names);
+}
+
+const Node* Keys::list(Names names) const {
+  const Node* node = find(names);
+  if (node && node->kind != Node::list) refuse(names, "expected a list");
+  return node;
+}
+
+const Node* Keys::entry(Names names, std::int64_t i) const {
+  const Node* node = list(names);
+  if (!node || node->items.empty()) return nullptr;
+  if (i >= static_cast<std::int64_t>(node->items.size()))
+    refuse(names, "the list has " + std::to_string(node->items.size()) +
+                      " entries, fewer than the model has layers");
+  return &node->items[static_cast<std::size_t>(i)];
+}
+
+std::optional<std::string> Keys::entry_text(Names names, std::int64_t i) const {
+  const Node* item = entry(names, i);
+  if (!item) return std::nullopt;
+  return reading(*names.begin(), [&] { return item->string(); });
+}
+
+std::optional<std::int64_t> Keys::entry_integer(Names names, std::int64_t i) const {
+  const Node* item = entry(names, i);
+  if (!item) return std::nullopt;
+  const auto n = reading(*names.begin(), [&] { return item->integer(); });
+  if (n && (*n < 0 || *n > kMost)) refuse(names, std::to_string(*n) + " is out of range");
+  return n;
 }
 
 std::vector<std::int64_t> Keys::integers(Names names) const {
-  std::vector<std::int64_t> all;
-  const Node* value = find(names);
-  if (!value) return all;
-  for (const Node& item : value->items)
-    all.push_back(reading(spelled(names), [&] { return item.integer().value_or(0); }));
+  std::vector<std::int64_t> all(static_cast<std::size_t>(length(names)));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = entry_integer(names, static_cast<std::int64_t>(i)).value_or(0);
   return all;
 }
 
-std::vector<std::string> Keys::texts(Names names) const {
-  std::vector<std::string> all;
-  const Node* value = find(names);
-  if (!value) return all;
-  for (const Node& item : value->items)
-    all.push_back(reading(spelled(names), [&] { return item.string().value_or(""); }));
-  return all;
+std::int64_t Keys::length(Names names) const {
+  const Node* node = list(names);
+  return node ? static_cast<std::int64_t>(node->items.size()) : 0;
 }
 
-std::vector<std::string> Keys::unread() const {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : node_->members)
-    if (value.kind != Node::null && !read_.contains(name)) names.push_back(name);
+bool Keys::lists(Names names, std::int64_t value) const {
+  const Node* node = list(names);
+  if (!node) return false;
+  const std::string text = std::to_string(value);
+  for (const Node& item : node->items)
+    if (item.text == text) return true;
+  return false;
+}
+
+std::vector<Keys::Unread> Keys::unread() const {
+  std::vector<Unread> names;
+  for (const auto& [name, value] : map_->members) {
+    if (value.kind == Node::null) continue;
+    if (!record_->read.contains(&value)) names.push_back({name, value.line, value.text == "false"});
+    if (record_->opened.contains(&value))
+      for (Unread& inner : Keys(value, record_).unread())
+        names.push_back({name + "." + inner.name, inner.line, inner.off});
+  }
   return names;
 }
 

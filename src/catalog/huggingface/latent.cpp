@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multi-head latent attention (DeepSeek-V2 report, section 2.1) and the indexer of DeepSeek sparse
-// attention.
+// attention (DeepSeek-V3.2 report, section 2.1).
 #include "catalog/huggingface/draft.h"
 
 namespace kvplan::huggingface {
 namespace {
 
 // Only "full" layers own an indexer and its keys; "shared" ones use another layer's choice
-// (GLM-5.2).
+// (GLM-5.2). A layer beyond the list (MTP) is built like the last.
 bool owns_indexer(const Draft& d, std::int64_t i) {
-  const auto types = d.keys.texts({"indexer_types"});
-  return types.empty() || types.at(static_cast<std::size_t>(i)) == "full";
+  d.keys.pass_over({"index_topk_freq", "index_skip_topk_offset", "index_share_for_mtp_iteration"});
+  const auto type = d.keys.entry_text({"indexer_types"}, i);
+  if (type && *type != "full" && *type != "shared")
+    d.keys.refuse({"indexer_types"}, "kv-plan does not know '" + *type + "'");
+  return !type || *type == "full";
 }
 
 void add_indexer(Draft& d, std::int64_t i, Layer& layer, std::int64_t q_rank) {
@@ -32,6 +35,14 @@ void add_indexer(Draft& d, std::int64_t i, Layer& layer, std::int64_t q_rank) {
   add_matrix(w, "self_attn.indexer.weights_proj", Role::attention, sparse.heads, d.hidden, kWhole);
 }
 
+void add_queries(Draft& d, Layer& layer, std::int64_t rows, std::optional<std::int64_t> rank) {
+  Weights& w = layer.weights;
+  if (!rank) return add_matrix(w, "self_attn.q_proj", Role::attention, rows, d.hidden);
+  add_matrix(w, "self_attn.q_a_proj", Role::attention, *rank, d.hidden, Sharding::replicated);
+  add_vector(w, "self_attn.q_a_layernorm", Role::norm, *rank);
+  add_matrix(w, "self_attn.q_b_proj", Role::attention, rows, *rank);
+}
+
 }  // namespace
 
 void add_latent_attention(Draft& d, std::int64_t i, Layer& layer) {
@@ -41,25 +52,25 @@ void add_latent_attention(Draft& d, std::int64_t i, Layer& layer) {
   l.latent = k.count({"kv_lora_rank"});
   l.rope = k.count({"qk_rope_head_dim"});
   l.nope = k.count({"qk_nope_head_dim"});
-  l.v_width = k.integer({"v_head_dim"}, 1).value_or(d.hidden / d.heads);
+  const auto v_width = k.integer({"v_head_dim"}, 1);
+  l.v_width = v_width ? *v_width : d.hidden / d.heads;  // MiniCPM3 leaves it out
   layer.mixer.kind = l;
   layer.mixer.reach = {All{}};
+  k.pass_over({"layer_types", "qk_head_dim"});
 
   Weights& w = layer.weights;
-  const std::int64_t q_rows = l.heads * (l.nope + l.rope);
   const auto q_rank = k.integer({"q_lora_rank"}, 1);
-  if (q_rank) {
-    add_matrix(w, "self_attn.q_a_proj", Role::attention, *q_rank, d.hidden, Sharding::replicated);
-    add_vector(w, "self_attn.q_a_layernorm", Role::norm, *q_rank);
-    add_matrix(w, "self_attn.q_b_proj", Role::attention, q_rows, *q_rank);
-  } else {
-    add_matrix(w, "self_attn.q_proj", Role::attention, q_rows, d.hidden);
-  }
+  add_queries(d, layer, l.heads * (l.nope + l.rope), q_rank);
   add_matrix(w, "self_attn.kv_a_proj_with_mqa", Role::attention, l.latent + l.rope, d.hidden,
              Sharding::replicated);
   add_vector(w, "self_attn.kv_a_layernorm", Role::norm, l.latent);
   add_matrix(w, "self_attn.kv_b_proj", Role::attention, l.heads * (l.nope + l.v_width), l.latent);
   add_matrix(w, "self_attn.o_proj", Role::attention, d.hidden, l.heads * l.v_width);
+  if (k.flag({"attention_bias"})) {
+    if (q_rank) add_vector(w, "self_attn.q_a_proj.bias", Role::attention, *q_rank);
+    add_vector(w, "self_attn.kv_a_proj_with_mqa.bias", Role::attention, l.latent + l.rope);
+    add_vector(w, "self_attn.o_proj.bias", Role::attention, d.hidden);
+  }
   if (k.flag({"mla_use_output_gate"}))
     add_matrix(w, "self_attn.g_proj", Role::attention, l.heads * l.v_width, d.hidden);
   add_indexer(d, i, layer, q_rank.value_or(d.hidden));

@@ -1,223 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which format each weight has in the checkpoint: quantization_config, hf_quant_config.json, MLX's
-// `quantization`.
-#include <algorithm>
-#include <set>
-
+// Gives every weight the format that it has in the checkpoint.
 #include "catalog/huggingface/draft.h"
+#include "catalog/huggingface/scheme.h"
 
 namespace kvplan::huggingface {
 namespace {
 
-// Names that a scheme leaves alone. Patterns hold '*'; "re:" expressions are taken as patterns when
-// they are as simple.
-class Excluded {
- public:
-  void add(std::string name) {
-    if (name.starts_with("re:")) name = as_pattern(name.substr(3));
-    name = stripped(name);
-    if (name.find('*') == name.npos)
-      exact_.insert(std::move(name));
-    else
-      patterns_.push_back(std::move(name));
-  }
-  // A module is excluded by its own name or by that of a module that contains it; either may be a
-  // pattern.
-  bool contains(std::string_view module) const {
-    for (std::size_t end = module.size(); end != module.npos && end > 0;
-         end = module.rfind('.', end - 1)) {
-      const std::string_view name = module.substr(0, end);
-      if (exact_.contains(name) ||
-          std::any_of(patterns_.begin(), patterns_.end(),
-                      [&](const std::string& p) { return matches(p, name); }))
-        return true;
-    }
-    return false;
-  }
-
- private:
-  static std::string stripped(std::string name) {
-    for (const std::string_view prefix :
-         {"model.language_model.", "language_model.model.", "language_model.", "model."})
-      if (name.starts_with(prefix)) return name.substr(prefix.size());
-    return name;
-  }
-  static std::string as_pattern(std::string_view regex) {
-    std::string out;
-    for (std::size_t i = 0; i < regex.size(); ++i) {
-      if (regex.substr(i, 2) == ".*")
-        out += '*', ++i;
-      else if (regex.substr(i, 2) == "\\.")
-        out += '.', ++i;
-      else if (regex[i] != '^' && regex[i] != '$')
-        out += regex[i];
-    }
-    return out;
-  }
-  // '*' stands for any run of characters; linear in practice, never exponential.
-  static bool matches(std::string_view pattern, std::string_view text) {
-    std::size_t p = 0, t = 0, star = pattern.npos, mark = 0;
-    while (t < text.size()) {
-      if (p < pattern.size() && pattern[p] == '*')
-        star = p++, mark = t;
-      else if (p < pattern.size() && pattern[p] == text[t])
-        ++p, ++t;
-      else if (star != pattern.npos)
-        p = star + 1, t = ++mark;
-      else
-        return false;
-    }
-    while (p < pattern.size() && pattern[p] == '*') ++p;
-    return p == pattern.size();
-  }
-
-  std::set<std::string, std::less<>> exact_;
-  std::vector<std::string> patterns_;
-};
-
-struct Scheme {
-  const Format* format = nullptr;         // of quantised matrices
-  const Format* expert_format = nullptr;  // of routed experts, where they differ
-  Excluded excluded;
-  bool tables_too = false;  // MLX quantises the embedding and the head
-};
-
-const Format& integer_groups(std::int64_t bits, std::optional<std::int64_t> group) {
-  const std::string name = "int" + std::to_string(bits);
-  if (!group || *group < 0) return format_named(bits == 8 ? "int8-channel" : name);
-  if (const Format* f = find_format(name + "-g" + std::to_string(*group))) return *f;
-  throw Error("kv-plan has no format of " + std::to_string(bits) + " bits in groups of " +
-              std::to_string(*group))
-      .of("group_size");
+// What a scheme means by "all linear layers": embeddings, norms, routers and the head stay as they
+// are, and so do the few products that every known quantiser leaves alone.
+bool is_linear_layer(const Weight& w) {
+  constexpr std::string_view kLeftAlone[] = {
+      "eh_proj", "self_attn.indexer.weights_proj", "mlp.shared_expert_gate",
+      "mlp.routed_expert_down_proj", "mlp.routed_expert_up_proj"};
+  for (const std::string_view name : kLeftAlone)
+    if (w.name == name) return false;
+  return w.is_matrix &&
+         (w.role == Role::attention || w.role == Role::state || w.role == Role::mlp ||
+          w.role == Role::routed_expert || w.role == Role::shared_expert);
 }
 
-const Format& float8(const Keys& k) {
-  const auto block = k.integers({"weight_block_size"});
-  if (!block.empty()) {
-    if (block.size() == 2 && block[0] == 128 && block[1] == 128)
-      return format_named("fp8-block128");
-    throw Error("only blocks of 128 x 128 are known").of("weight_block_size");
-  }
-  return format_named("fp8-tensor");
+bool is_table(const Weight& w) {
+  return w.columns > 1 && (w.role == Role::embedding || w.role == Role::head);
 }
 
-const Format& modelopt(const std::string& algorithm) {
-  if (algorithm == "NVFP4" || algorithm == "W4A16_NVFP4") return format_named("nvfp4");
-  if (algorithm == "FP8" || algorithm == "FP8_PER_CHANNEL_PER_TOKEN")
-    return format_named("fp8-tensor");
-  if (algorithm == "MXFP8") return format_named("mxfp8");
-  if (algorithm == "W4A16_AWQ" || algorithm == "W4A8_AWQ") return format_named("int4-g128");
-  throw Error("quantisation '" + algorithm + "' is not known to kv-plan").of("quant_algo");
+const Format* format_of(const Scheme& scheme, const Weight& w, const std::string& module) {
+  if (!w.is_matrix && !is_table(w)) return nullptr;
+  if (scheme.excluded.contain(module)) return nullptr;
+  for (const Scheme::Rule& rule : scheme.rules)
+    if (rule.modules.contain(module)) return rule.format;
+  if (!scheme.rest) return nullptr;
+  return is_linear_layer(w) || (scheme.tables_too && is_table(w)) ? scheme.rest : nullptr;
 }
 
-// compressed-tensors: the first group's weights.
-const Format& compressed_tensors(const Keys& k) {
-  const Node* groups = k.find({"config_groups"});
-  if (!groups || groups->members.empty())
-    throw Error("compressed-tensors without config_groups").of("config_groups");
-  const Node* weights = groups->members.front().second.find("weights");
-  if (!weights)
-    throw Error("a config group without weights").of("config_groups").at_line(groups->line);
-  const Keys w(*weights);
-  const std::int64_t bits = w.count({"num_bits"}, 64);
-  const std::string strategy = w.text({"strategy"});
-  if (w.text({"type"}) == "float") {
-    if (bits == 8)
-      return strategy == "block"     ? format_named("fp8-block128")
-             : strategy == "channel" ? format_named("fp8-channel")
-                                     : format_named("fp8-tensor");
-    const std::int64_t group = w.count_or({"group_size"}, 16);
-    if (bits == 4) return format_named(group == 32 ? "mxfp4" : "nvfp4");
-  }
-  return integer_groups(bits, w.integer({"group_size"}, -1));
-}
-
-const Format& format_of(const Keys& k) {
-  const std::string method = k.text({"quant_method"}), algorithm = k.text({"quant_algo"});
-  if (method == "fp8") return float8(k);
-  if (method == "fbgemm_fp8") return format_named("fp8-channel");
-  if (method == "mxfp4") return format_named("mxfp4");
-  if (method == "compressed-tensors") return compressed_tensors(k);
-  if (method == "awq" || method == "gptq")
-    return integer_groups(k.count_or({"bits", "w_bit"}, 4),
-                          k.integer({"group_size", "q_group_size"}, -1));
-  if (!algorithm.empty()) return modelopt(algorithm);
-  throw Error("quantisation method '" + method + "' is not known to kv-plan")
-      .of("quant_method")
-      .advise("Name the format with --weights.");
-}
-
-void exclude_listed(const Keys& k, Scheme& scheme) {
-  for (const std::string_view key :
-       {"ignore", "modules_to_not_convert", "exclude_modules", "ignored_layers"})
-    for (std::string& name : k.texts({key})) scheme.excluded.add(std::move(name));
-}
-
-// hf_quant_config.json nests its keys in `quantization`.
-const Node* scheme_node(const Draft& d, const Node* beside) {
-  if (const Node* own = d.keys.find({"quantization_config"})) return own;
-  if (const Node* own = d.top.find({"quantization_config"})) return own;
-  if (beside)
-    if (const Node* nested = beside->find("quantization")) return nested;
-  return beside;
-}
-
-const Format* cache_hint(const Keys& k) {
-  const Node* scheme = k.find({"kv_cache_scheme", "kv_cache_quant_algo"});
-  if (!scheme || scheme->kind == Node::null) return nullptr;
-  if (scheme->kind == Node::scalar) return find_format(scheme->text);
-  return Keys(*scheme).integer({"num_bits"}) == 8 ? &format_named("fp8") : nullptr;
-}
-
-bool can_be_quantised(Role role) {
-  return role == Role::attention || role == Role::state || role == Role::mlp ||
-         role == Role::routed_expert || role == Role::shared_expert;
-}
-
-void apply(const Draft& d, const Scheme& scheme, std::vector<Weight>& weights,
-           const std::string& prefix) {
+void apply(const Draft& d, const Scheme& scheme, Weights& weights, const std::string& prefix) {
   for (Weight& w : weights) {
-    w.format = d.model.native;
-    const bool table = w.role == Role::embedding || w.role == Role::head;
-    if (!scheme.format || !(can_be_quantised(w.role) && w.is_matrix)) {
-      if (scheme.format && scheme.tables_too && table && w.columns > 1) w.format = scheme.format;
-      continue;
-    }
-    if (scheme.excluded.contains(prefix + std::string(w.name))) continue;
-    w.format = w.role == Role::routed_expert && scheme.expert_format ? scheme.expert_format
-                                                                     : scheme.format;
+    const std::string module = canonical_module(prefix + std::string(w.name));
+    const Format* format = format_of(scheme, w, module);
+    w.format = format ? format : d.model.native;
   }
+}
+
+// MTP layers stand behind the main ones, or under a name of their own.
+void apply_to_layers(Draft& d, const Scheme& scheme) {
+  const bool mtp_is_left_alone = scheme.excluded.contain("mtp.layers.0");
+  for (std::size_t i = 0; i < d.model.layers.size(); ++i) {
+    Layer& layer = d.model.layers[i];
+    const bool alone = layer.role == Layer::mtp && mtp_is_left_alone;
+    apply(d, alone ? Scheme{} : scheme, layer.weights, "layers." + std::to_string(i) + ".");
+  }
+}
+
+// The scheme may stand in the text model, at the top, or in hf_quant_config.json, whose keys are
+// nested once more.
+std::optional<Scheme> find_scheme(const Draft& d, const Node* beside) {
+  // MLX writes `quantization`, and the same again as quantization_config.
+  const Node *inner = d.keys.find({"quantization_config"}),
+             *outer = d.top.find({"quantization_config"});
+  if (const Node* mlx = d.top.find({"quantization"})) return read_mlx_scheme(Keys(*mlx));
+  std::optional<Scheme> other;
+  if (beside) {
+    const Node* nested = beside->find("quantization");
+    other = read_scheme(Keys(nested ? *nested : *beside));
+  }
+  const Node* own = inner ? inner : outer;
+  if (!own) return other;
+  Scheme scheme = read_scheme(Keys(*own));
+  if (other && !scheme.cache) scheme.cache = other->cache;
+  return scheme;
+}
+
+const Format* native_format(const Draft& d) {
+  constexpr std::string_view kType[] = {"torch_dtype", "dtype"};
+  const std::string outer = d.top.text(kType), inner = d.keys.text(kType, outer);
+  const Format* format = find_format(inner);
+  return format ? format : &format_named("bf16");
 }
 
 }  // namespace
 
-void read_formats(Draft& d, const Node* quantization) {
-  Scheme scheme;
-  if (const Node* node = scheme_node(d, quantization)) {
-    const Keys k(*node);
-    exclude_listed(k, scheme);
-    d.model.cache_hint = cache_hint(k);
-    const bool mixed = k.text({"quant_algo"}) == "MIXED_PRECISION";
-    if (mixed) {
-      // Per-module algorithms: experts are the part that matters; the rest follows the dense
-      // method.
-      scheme.expert_format = &format_named("nvfp4");
-      scheme.format = &format_named("fp8-tensor");
-      d.model.warnings.push_back(
-          {"mixed-precision",
-           "mixed precision: routed experts taken as nvfp4, other quantised matrices as fp8"});
-    } else {
-      scheme.format = &format_of(k);
-    }
-  } else if (const Node* mlx = d.top.find({"quantization"})) {
-    const Keys k(*mlx);
-    scheme.format = &integer_groups(k.count({"bits"}, 64), k.integer({"group_size"}, 1));
-    scheme.tables_too = true;
+void read_formats(Draft& d, const Node* beside) {
+  d.model.native = native_format(d);
+  const auto found = find_scheme(d, beside);
+  Scheme scheme = found.value_or(Scheme{});
+  if (scheme.rest && d.keys.text({"expert_dtype"}) == "fp4") {  // DeepSeek-V4
+    scheme.rules.emplace_back();
+    scheme.rules.back().modules.add("mlp.experts");
+    scheme.rules.back().format = &format_named("mxfp4");
   }
-  if (scheme.format && d.keys.text({"expert_dtype"}) == "fp4")
-    scheme.expert_format = &format_named("mxfp4");
-  for (std::size_t i = 0; i < d.model.layers.size(); ++i)
-    apply(d, scheme, d.model.layers[i].weights, "layers." + std::to_string(i) + ".");
+  d.model.cache_hint = scheme.cache;
+  for (const std::string& remark : scheme.remarks) d.warn("quantisation-unclear", remark);
+  apply_to_layers(d, scheme);
   apply(d, scheme, d.model.ends, "");
   for (Weight& w : d.model.vision) w.format = d.model.native;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Families whose layers are not an ordinary decoder's: one named function each, in a file of its
+// Families whose layers are not an ordinary decoder's: one named function each, in the file of its
 // subject.
 #pragma once
 #include "catalog/huggingface/draft.h"
@@ -7,27 +7,40 @@
 namespace kvplan::huggingface {
 
 // hybrids.cpp: attention in some layers, recurrence in the others
-void nemotron_h_layer(Draft&, std::int64_t i, Layer&);
 void kimi_linear_layer(Draft&, std::int64_t i, Layer&);
 void jamba_layer(Draft&, std::int64_t i, Layer&);
-void granite_hybrid_layer(Draft&, std::int64_t i, Layer&);
+void mamba2_hybrid_layer(Draft&, std::int64_t i, Layer&);
+void falcon_h1_layer(Draft&, std::int64_t i, Layer&);
+void lfm2_widths(Draft&);
 void lfm2_layer(Draft&, std::int64_t i, Layer&);
 void mamba_layer(Draft&, std::int64_t i, Layer&);
+// nemotron.cpp
+void nemotron_h_layer(Draft&, std::int64_t i, Layer&);
+void nemotron_h_mtp_layer(Draft&, std::int64_t last, Layer&);
+void nemotron_nas_layer(Draft&, std::int64_t i, Layer&);
 // deepseek_v4.cpp
 void deepseek_v4_layer(Draft&, std::int64_t i, Layer&);
 void finish_deepseek_v4(Draft&);
-// gemma4.cpp
+// gemma.cpp
+void gemma3n_layer(Draft&, std::int64_t i, Layer&);
+void finish_gemma3n(Draft&);
 void gemma4_layer(Draft&, std::int64_t i, Layer&);
 void finish_gemma4(Draft&);
-// mllama.cpp
-void mllama_layer(Draft&, std::int64_t i, Layer&);
-void finish_mllama(Draft&);
-// oddities.cpp: small deviations from an ordinary decoder
+// encoders.cpp: T5 and Whisper decoders look at their encoder too; BERT is an encoder only
+void t5_layer(Draft&, std::int64_t i, Layer&);
+void finish_t5(Draft&);
+void whisper_layer(Draft&, std::int64_t i, Layer&);
+void finish_whisper(Draft&);
+void bert_layer(Draft&, std::int64_t i, Layer&);
+void finish_bert(Draft&);
+// variations.cpp: decoders that deviate in one place
 void falcon_layer(Draft&, std::int64_t i, Layer&);
-void nemotron_nas_layer(Draft&, std::int64_t i, Layer&);
+void gpt_oss_layer(Draft&, std::int64_t i, Layer&);
 void mimo_v2_layer(Draft&, std::int64_t i, Layer&);
 void minimax_m3_layer(Draft&, std::int64_t i, Layer&);
+void mllama_layer(Draft&, std::int64_t i, Layer&);
+void phi3small_layer(Draft&, std::int64_t i, Layer&);
+void finish_mllama(Draft&);
 void finish_chatglm(Draft&);
-void finish_gpt_oss(Draft&);
 
 }  // namespace kvplan::huggingface

@@ -32,12 +32,16 @@ void add_gated_delta_net(Draft& d, Layer& layer) {
   r.v_width = k.count({"linear_value_head_dim"});
   r.taps = k.count({"linear_conv_kernel_dim"});
   const std::int64_t keys = r.k_heads * r.k_width, values = r.v_heads * r.v_width;
+  if (r.v_heads % r.k_heads != 0)
+    k.refuse({"linear_num_value_heads"}, "value heads are not a multiple of the key heads");
   r.conv_channels = 2 * keys + values;
   r.state_format = state_format(d);
   layer.mixer.kind = r;
-  matrix(layer, "linear_attn.in_proj_qkvz", 2 * keys + 2 * values, d.hidden);
-  matrix(layer, "linear_attn.in_proj_ba", 2 * r.v_heads, d.hidden);
-  vector(layer, "linear_attn.conv1d", r.conv_channels * r.taps);
+  matrix(layer, "linear_attn.in_proj_qkv", 2 * keys + values, d.hidden);
+  matrix(layer, "linear_attn.in_proj_z", values, d.hidden);
+  matrix(layer, "linear_attn.in_proj_b", r.v_heads, d.hidden);
+  matrix(layer, "linear_attn.in_proj_a", r.v_heads, d.hidden);
+  vector(layer, "linear_attn.conv1d", product(r.conv_channels, r.taps));
   vector(layer, "linear_attn.A_log", r.v_heads);
   vector(layer, "linear_attn.dt_bias", r.v_heads);
   vector(layer, "linear_attn.norm", r.v_width);
@@ -45,10 +49,7 @@ void add_gated_delta_net(Draft& d, Layer& layer) {
 }
 
 void add_kda(Draft& d, Layer& layer) {
-  const Node* config = d.keys.find({"linear_attn_config"});
-  if (!config)
-    throw Error("the configuration lacks a key that kv-plan needs").of("linear_attn_config");
-  const Keys k(*config);
+  const Keys k = d.keys.inside({"linear_attn_config"});
   Recurrent r;
   r.kind = Recurrent::kda;
   r.k_heads = r.v_heads = k.count({"num_heads"});
@@ -60,7 +61,7 @@ void add_kda(Draft& d, Layer& layer) {
   layer.mixer.kind = r;
   for (const std::string_view name : {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"})
     matrix(layer, name, width, d.hidden);
-  vector(layer, "self_attn.conv1d", r.conv_channels * r.taps);
+  vector(layer, "self_attn.conv1d", product(r.conv_channels, r.taps));
   vector(layer, "self_attn.A_log", r.v_heads);
   vector(layer, "self_attn.dt_bias", width);
   matrix(layer, "self_attn.f_a_proj", r.v_width, d.hidden, Sharding::replicated);
@@ -76,7 +77,20 @@ void add_kda(Draft& d, Layer& layer) {
   matrix(layer, "self_attn.o_proj", d.hidden, width);
 }
 
-void add_mamba2(Draft& d, Layer& layer) {
+namespace {
+
+// Of the convolution and of the input and output projections.
+void add_mamba_biases(Draft& d, Layer& layer, const Recurrent& r, std::int64_t in_rows) {
+  if (d.keys.flag({"use_conv_bias", "mamba_conv_bias"}, true))
+    vector(layer, "mixer.conv1d.bias", r.conv_channels);
+  if (!d.keys.flag({"mamba_proj_bias", "use_bias"})) return;
+  vector(layer, "mixer.in_proj.bias", in_rows);
+  vector(layer, "mixer.out_proj.bias", d.hidden);
+}
+
+}  // namespace
+
+Recurrent add_mamba2(Draft& d, Layer& layer) {
   const Keys& k = d.keys;
   Recurrent r;
   r.kind = Recurrent::mamba2;
@@ -85,26 +99,32 @@ void add_mamba2(Draft& d, Layer& layer) {
   r.k_width = k.count({"ssm_state_size", "mamba_d_state"});
   r.k_heads = k.count_or({"n_groups", "mamba_n_groups"}, 1);
   r.taps = k.count({"conv_kernel", "mamba_d_conv"});
+  k.pass_over({"expand", "mamba_expand", "mamba_d_ssm", "chunk_size", "mamba_chunk_size",
+               "time_step_rank"});
   const std::int64_t inner = r.v_heads * r.v_width;
   r.conv_channels = inner + 2 * r.k_heads * r.k_width;
   r.state_format = state_format(d);
-  layer.mixer.kind = r;
-  matrix(layer, "mixer.in_proj", inner + r.conv_channels + r.v_heads, d.hidden);
-  vector(layer, "mixer.conv1d", r.conv_channels * r.taps);
-  if (k.flag({"use_conv_bias", "mamba_conv_bias"}, true))
-    vector(layer, "mixer.conv1d.bias", r.conv_channels);
+  const std::int64_t in_rows = inner + r.conv_channels + r.v_heads;
+  matrix(layer, "mixer.in_proj", in_rows, d.hidden);
+  vector(layer, "mixer.conv1d", product(r.conv_channels, r.taps));
+  add_mamba_biases(d, layer, r, in_rows);
   for (const std::string_view name : {"mixer.A_log", "mixer.D", "mixer.dt_bias"})
     vector(layer, name, r.v_heads);
-  vector(layer, "mixer.norm", inner);
+  if (k.flag({"mamba_rms_norm"}, true)) vector(layer, "mixer.norm", inner);
   matrix(layer, "mixer.out_proj", d.hidden, inner);
+  return r;
 }
 
-void add_mamba1(Draft& d, Layer& layer) {
+std::int64_t time_step_rank(const Draft& d) {
+  const Node* said = d.keys.find({"time_step_rank", "mamba_dt_rank"});
+  const bool automatic = !said || said->text == "auto";
+  return automatic ? ceil_div(d.hidden, 16) : d.keys.count({"time_step_rank", "mamba_dt_rank"});
+}
+
+Recurrent add_mamba1(Draft& d, Layer& layer, std::int64_t inner) {
   const Keys& k = d.keys;
   Recurrent r;
   r.kind = Recurrent::mamba1;
-  const std::int64_t expand = k.count_or({"mamba_expand", "expand"}, 2);
-  const std::int64_t inner = checked_mul(expand, d.hidden);
   r.k_heads = 1;
   r.v_heads = inner;
   r.v_width = 1;
@@ -112,25 +132,17 @@ void add_mamba1(Draft& d, Layer& layer) {
   r.taps = k.count({"conv_kernel", "mamba_d_conv"});
   r.conv_channels = inner;
   r.state_format = state_format(d);
-  layer.mixer.kind = r;
-  const Node* rank_key = k.find({"time_step_rank", "mamba_dt_rank"});
-  const bool automatic = !rank_key || rank_key->quoted;  // "auto"
-  const std::int64_t rank =
-      automatic ? ceil_div(d.hidden, 16) : k.count({"time_step_rank", "mamba_dt_rank"});
+  const std::int64_t rank = time_step_rank(d);
   matrix(layer, "mixer.in_proj", 2 * inner, d.hidden);
-  vector(layer, "mixer.conv1d", inner * r.taps);
-  if (k.flag({"use_conv_bias", "mamba_conv_bias"}, true)) vector(layer, "mixer.conv1d.bias", inner);
+  vector(layer, "mixer.conv1d", product(inner, r.taps));
+  add_mamba_biases(d, layer, r, 2 * inner);
   matrix(layer, "mixer.x_proj", rank + 2 * r.k_width, inner);
   matrix(layer, "mixer.dt_proj", inner, rank);
   vector(layer, "mixer.dt_proj.bias", inner);
-  vector(layer, "mixer.A_log", inner * r.k_width);
+  vector(layer, "mixer.A_log", product(inner, r.k_width));
   vector(layer, "mixer.D", inner);
   matrix(layer, "mixer.out_proj", d.hidden, inner);
-  if (d.family.model_type == "jamba") {  // norms on dt, B and C
-    add_vector(layer.weights, "mixer.dt_layernorm", Role::norm, rank);
-    add_vector(layer.weights, "mixer.b_layernorm", Role::norm, r.k_width);
-    add_vector(layer.weights, "mixer.c_layernorm", Role::norm, r.k_width);
-  }
+  return r;
 }
 
 void add_short_conv(Draft& d, Layer& layer) {
@@ -139,10 +151,15 @@ void add_short_conv(Draft& d, Layer& layer) {
   r.v_heads = r.k_heads = 1;
   r.taps = d.keys.count({"conv_L_cache"});
   r.conv_channels = d.hidden;
+  d.keys.pass_over({"conv_dim", "conv_dim_out", "conv_use_xavier_init"});
   layer.mixer.kind = r;
   matrix(layer, "conv.in_proj", 3 * d.hidden, d.hidden);
-  vector(layer, "conv.conv", d.hidden * r.taps);
+  vector(layer, "conv.conv", product(d.hidden, r.taps));
   matrix(layer, "conv.out_proj", d.hidden, d.hidden);
+  if (!d.keys.flag({"conv_bias"})) return;
+  vector(layer, "conv.conv.bias", d.hidden);
+  vector(layer, "conv.in_proj.bias", 3 * d.hidden);
+  vector(layer, "conv.out_proj.bias", d.hidden);
 }
 
 }  // namespace kvplan::huggingface

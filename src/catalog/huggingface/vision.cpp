@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vision towers and projectors: counted from their own configurations, to the totals that their
-// files have.
+// files have. A tower is one line of a plan: resident, read by no decode step.
 #include "catalog/huggingface/draft.h"
 
 namespace kvplan::huggingface {
 namespace {
 
-// Sums of elements; a tower is one line of a plan, its inner shape never matters to memory.
 struct Count {
   std::int64_t n = 0;
+  void add(std::int64_t elements) { n = checked_add(n, elements); }
   void linear(std::int64_t in, std::int64_t out, bool bias) {
-    n = checked_add(n, checked_add(checked_mul(in, out), bias ? out : 0));
+    add(checked_add(product(in, out), bias ? out : 0));
   }
-  void vectors(std::int64_t count, std::int64_t width) {
-    n = checked_add(n, checked_mul(count, width));
-  }
+  void vectors(std::int64_t count, std::int64_t width) { add(product(count, width)); }
 };
 
-// Attention with four square projections, a feed-forward of two or three matrices, two norms.
+// Transformer blocks: four square projections, a feed-forward of two or three matrices, two norms.
 struct Blocks {
   std::int64_t depth, width, inner;
-  bool attention_bias, mlp_bias, gated, norm_bias;
+  bool attention_bias = true, mlp_bias = true, gated = false, norm_bias = true;
 };
 std::int64_t count_blocks(const Blocks& b) {
   Count c;
@@ -29,168 +27,170 @@ std::int64_t count_blocks(const Blocks& b) {
   if (b.gated) c.linear(b.width, b.inner, b.mlp_bias);
   c.linear(b.inner, b.width, b.mlp_bias);
   c.vectors(b.norm_bias ? 4 : 2, b.width);
-  return checked_mul(c.n, b.depth);
+  return product(c.n, b.depth);
 }
 
-std::int64_t patch_elements(const Keys& v) {
-  const std::int64_t patch = v.count({"patch_size"}),
-                     channels = v.count_or({"in_channels", "in_chans", "num_channels"}, 3);
-  return channels * patch * patch * v.count_or({"temporal_patch_size"}, 1);
-}
+// Keys of a `vision_config` under their usual names.
+struct Tower {
+  const Keys& v;
+  const Draft& d;
 
-// Joins spatial_merge_size² patches: norm, two products.
+  std::int64_t width() const { return v.count({"hidden_size"}); }
+  std::int64_t inner() const { return v.count({"intermediate_size"}); }
+  std::int64_t depth() const { return v.count({"num_hidden_layers", "depth"}); }
+  std::int64_t merge() const { return v.count_or({"spatial_merge_size"}, 2); }
+  std::int64_t patch() const {
+    const std::int64_t side = v.count({"patch_size"});
+    const std::int64_t channels = v.count_or({"in_channels", "in_chans", "num_channels"}, 3);
+    return product(product(channels, side, side), v.count_or({"temporal_patch_size"}, 1));
+  }
+  std::int64_t positions() const {
+    const std::int64_t side = v.count({"image_size"}) / v.count({"patch_size"});
+    return product(side, side);
+  }
+};
+
+// Joins spatial_merge_size² patches: a norm, two products.
 std::int64_t merger(std::int64_t width, std::int64_t merge, std::int64_t out, std::int64_t norm) {
-  const std::int64_t joined = width * merge * merge;
+  const std::int64_t joined = product(width, merge, merge);
   Count c;
-  c.vectors(1, norm);
+  c.add(norm);
   c.linear(joined, joined, true);
   c.linear(joined, out, true);
   return c.n;
 }
 
-std::int64_t qwen2_tower(const Keys& v, std::int64_t hidden) {
-  const std::int64_t width = v.count({"embed_dim", "hidden_size"}),
-                     merge = v.count_or({"spatial_merge_size"}, 2);
-  const auto ratio = v.integer({"mlp_ratio"}, 1);
+std::int64_t qwen2_tower(const Tower& t) {
+  const std::int64_t width = t.v.count({"embed_dim", "hidden_size"});
   Count c;
-  c.linear(patch_elements(v), width, false);
-  c.n +=
-      count_blocks({v.count({"depth"}), width, width * ratio.value_or(4), true, true, false, true});
-  c.n += merger(width, merge, hidden, 2 * width);
+  c.linear(t.patch(), width, false);
+  c.add(count_blocks({t.depth(), width, width * t.v.count_or({"mlp_ratio"}, 4)}));
+  c.add(merger(width, t.merge(), t.d.hidden, 2 * width));
   return c.n;
 }
 
-std::int64_t qwen25_tower(const Keys& v) {
-  const std::int64_t width = v.count({"hidden_size"}),
-                     merge = v.count_or({"spatial_merge_size"}, 2);
+std::int64_t qwen25_tower(const Tower& t) {
   Count c;
-  c.linear(patch_elements(v), width, false);
-  c.n += count_blocks(
-      {v.count({"depth"}), width, v.count({"intermediate_size"}), true, true, true, false});
-  c.n += merger(width, merge, v.count({"out_hidden_size"}), width);
+  c.linear(t.patch(), t.width(), false);
+  c.add(count_blocks({t.depth(), t.width(), t.inner(), true, true, true, false}));
+  c.add(merger(t.width(), t.merge(), t.v.count({"out_hidden_size"}), t.width()));
   return c.n;
 }
 
-std::int64_t qwen3_tower(const Keys& v) {
-  const std::int64_t width = v.count({"hidden_size"}),
-                     merge = v.count_or({"spatial_merge_size"}, 2),
-                     out = v.count({"out_hidden_size"});
-  const auto deep = static_cast<std::int64_t>(v.integers({"deepstack_visual_indexes"}).size());
+// Some layers' outputs go to the text model too, each through a merger of its own.
+std::int64_t qwen3_tower(const Tower& t) {
+  const std::int64_t width = t.width(), merge = t.merge(), out = t.v.count({"out_hidden_size"});
   Count c;
-  c.linear(patch_elements(v), width, true);
-  c.vectors(v.count({"num_position_embeddings"}), width);
-  c.n += count_blocks(
-      {v.count({"depth"}), width, v.count({"intermediate_size"}), true, true, false, true});
-  c.n += merger(width, merge, out, 2 * width);
-  c.n += deep * merger(width, merge, out, 2 * width * merge * merge);
+  c.linear(t.patch(), width, true);
+  c.vectors(t.v.count({"num_position_embeddings"}), width);
+  c.add(count_blocks({t.depth(), width, t.inner()}));
+  c.add(merger(width, merge, out, 2 * width));
+  c.add(product(t.v.length({"deepstack_visual_indexes"}),
+                merger(width, merge, out, product(2 * width, merge, merge))));
   return c.n;
 }
 
-std::int64_t positions(const Keys& v) {
-  const std::int64_t side = v.count({"image_size"}) / v.count({"patch_size"});
-  return side * side;
-}
-
-std::int64_t llama4_tower(const Keys& v, std::int64_t hidden) {
-  const std::int64_t width = v.count({"hidden_size"}), out = v.count({"projector_output_dim"});
+std::int64_t llama4_tower(const Tower& t) {
+  const std::int64_t width = t.width(), in = t.v.count({"projector_input_dim"}),
+                     out = t.v.count({"projector_output_dim"});
   Count c;
-  c.linear(patch_elements(v), width, false);
-  c.vectors(1 + positions(v) + 1, width);  // class token, positions with it
-  c.vectors(4, width);                     // norms before and after
-  c.n += count_blocks({v.count({"num_hidden_layers"}), width, v.count({"intermediate_size"}), true,
-                       true, false, true});
-  // Pixel shuffle at ratio 1/2 joins four patches.
-  c.linear(4 * width, v.count({"projector_input_dim"}), false);
-  c.linear(v.count({"projector_input_dim"}), out, false);
-  c.linear(out, hidden, false);
+  c.linear(t.patch(), width, false);
+  c.vectors(1 + t.positions() + 1, width);  // class token, positions with it
+  c.vectors(4, width);                      // norms before and after
+  c.add(count_blocks({t.depth(), width, t.inner()}));
+  c.linear(4 * width, in, false);  // pixel shuffle at ratio 1/2 joins four patches
+  c.linear(in, out, false);
+  c.linear(out, t.d.hidden, false);
   return c.n;
 }
 
-// SigLIP with one projection and a norm (Gemma 3).
-std::int64_t gemma3_tower(const Keys& v, std::int64_t hidden) {
-  const std::int64_t width = v.count({"hidden_size"});
+// SigLIP with one projection and a norm.
+std::int64_t gemma3_tower(const Tower& t) {
   Count c;
-  c.linear(patch_elements(v), width, true);
-  c.vectors(positions(v) + 2, width);
-  c.n += count_blocks({v.count({"num_hidden_layers"}), width, v.count({"intermediate_size"}), true,
-                       true, false, true});
-  c.vectors(1 + hidden, width);
+  c.linear(t.patch(), t.width(), true);
+  c.vectors(t.positions() + 2, t.width());
+  c.add(count_blocks({t.depth(), t.width(), t.inner()}));
+  c.vectors(1 + t.d.hidden, t.width());
   return c.n;
 }
 
-// CLIP with a two-layer projector (LLaVA 1.5).
-std::int64_t llava_tower(const Keys& v, std::int64_t hidden) {
-  const std::int64_t width = v.count({"hidden_size"});
+// CLIP with a projector of two products (LLaVA 1.5).
+std::int64_t llava_tower(const Tower& t) {
   Count c;
-  c.linear(patch_elements(v), width, false);
-  c.vectors(1 + positions(v) + 1 + 4, width);
-  c.n += count_blocks({v.count({"num_hidden_layers"}), width, v.count({"intermediate_size"}), true,
-                       true, false, true});
-  c.linear(width, hidden, true);
-  c.linear(hidden, hidden, true);
+  c.linear(t.patch(), t.width(), false);
+  c.vectors(1 + t.positions() + 1 + 4, t.width());
+  c.add(count_blocks({t.depth(), t.width(), t.inner()}));
+  c.linear(t.width(), t.d.hidden, true);
+  c.linear(t.d.hidden, t.d.hidden, true);
   return c.n;
 }
 
-// Pixtral with a patch merger (Mistral 3).
-std::int64_t pixtral_tower(const Keys& v, std::int64_t hidden, std::int64_t merge) {
-  const std::int64_t width = v.count({"hidden_size"});
+// Pixtral with a patch merger.
+std::int64_t mistral3_tower(const Tower& t) {
+  const std::int64_t merge = t.d.top.count_or({"spatial_merge_size"}, 2);
   Count c;
-  c.linear(patch_elements(v), width, false);
-  c.vectors(2, width);
-  c.n += count_blocks({v.count({"num_hidden_layers"}), width, v.count({"intermediate_size"}), false,
-                       false, true, false});
-  c.linear(merge * merge * width, width, false);
-  c.linear(width, hidden, false);
-  c.linear(hidden, hidden, false);
+  c.linear(t.patch(), t.width(), false);
+  c.vectors(2, t.width());
+  c.add(count_blocks({t.depth(), t.width(), t.inner(), false, false, true, false}));
+  c.linear(product(merge, merge, t.width()), t.width(), false);
+  c.linear(t.width(), t.d.hidden, false);
+  c.linear(t.d.hidden, t.d.hidden, false);
   return c.n;
 }
 
-// Llama 3.2 Vision: tiles with embeddings of their own for each aspect ratio, two stacks of blocks,
-// the second with gates.
-std::int64_t mllama_tower(const Keys& v, std::int64_t hidden) {
-  const std::int64_t width = v.count({"hidden_size"}), inner = v.count({"intermediate_size"}),
-                     tiles = v.count({"max_num_tiles"}), with_class = positions(v) + 1;
-  const Node* ratios = v.find({"supported_aspect_ratios"});
-  const std::int64_t shapes = (ratios ? static_cast<std::int64_t>(ratios->items.size()) : 8) + 1;
-  const std::int64_t global = v.count({"num_global_layers"});
+// Tiles with embeddings of their own for each aspect ratio; two stacks of blocks, the second with
+// gates.
+std::int64_t mllama_tower(const Tower& t) {
+  const std::int64_t width = t.width(), tiles = t.v.count({"max_num_tiles"}),
+                     ratios = t.v.length({"supported_aspect_ratios"}) + 1,
+                     with_class = t.positions() + 1, global = t.v.count({"num_global_layers"});
   Count c;
-  c.linear(patch_elements(v), width, false);
-  c.vectors(1 + with_class + 4, width);           // class token, positions, norms before and after
-  c.vectors(shapes * tiles, with_class * width);  // positions within each tile
-  c.vectors(2 * shapes * tiles, width);           // of tiles, before and after
-  c.vectors(3 + 2 * global, 1);                   // gates
-  c.n += count_blocks(
-      {v.count({"num_hidden_layers"}) + global, width, inner, false, true, false, true});
-  c.linear(v.count({"vision_output_dim"}), hidden, true);
+  c.linear(t.patch(), width, false);
+  c.vectors(1 + with_class + 4, width);               // class token, positions, two norms
+  c.add(product(ratios * tiles, with_class, width));  // positions within each tile
+  c.vectors(2 * ratios * tiles, width);               // of tiles, before and after
+  c.vectors(3 + 2 * global, 1);                       // gates
+  c.add(count_blocks({t.depth() + global, width, t.inner(), false}));
+  c.linear(t.v.count({"vision_output_dim"}), t.d.hidden, true);
   return c.n;
 }
 
-std::optional<std::int64_t> tower(const Draft& d, const Keys& v) {
-  const std::string_view type = d.family.model_type;
-  if (type == "qwen2_vl") return qwen2_tower(v, d.hidden);
-  if (type == "qwen2_5_vl") return qwen25_tower(v);
-  if (type.starts_with("qwen3_vl") || type.starts_with("qwen3_5")) return qwen3_tower(v);
-  if (type.starts_with("llama4")) return llama4_tower(v, d.hidden);
-  if (type == "gemma3") return gemma3_tower(v, d.hidden);
-  if (type == "mllama") return mllama_tower(v, d.hidden);
-  if (type == "llava") return llava_tower(v, d.hidden);
-  if (type == "mistral3")
-    return pixtral_tower(v, d.hidden, d.top.count_or({"spatial_merge_size"}, 2));
-  return std::nullopt;
+// InternViT with layer scales; a pixel shuffle joins four patches for a projector of two products.
+std::int64_t internvl_tower(const Tower& t) {
+  Count c;
+  c.linear(t.patch(), t.width(), true);
+  c.vectors(1 + t.positions() + 1, t.width());
+  c.add(count_blocks({t.depth(), t.width(), t.inner()}));
+  c.vectors(2 * t.depth(), t.width());
+  c.vectors(2, 4 * t.width());
+  c.linear(4 * t.width(), t.d.hidden, true);
+  c.linear(t.d.hidden, t.d.hidden, true);
+  return c.n;
 }
+
+struct Shape {
+  std::string_view model_type;
+  std::int64_t (*count)(const Tower&);
+};
+constexpr Shape kShapes[] = {
+    {"gemma3", gemma3_tower},     {"internvl_chat", internvl_tower}, {"llama4", llama4_tower},
+    {"llava", llava_tower},       {"mistral3", mistral3_tower},      {"mllama", mllama_tower},
+    {"qwen2_5_vl", qwen25_tower}, {"qwen2_vl", qwen2_tower},         {"qwen3_5", qwen3_tower},
+    {"qwen3_5_moe", qwen3_tower}, {"qwen3_vl", qwen3_tower},         {"qwen3_vl_moe", qwen3_tower},
+};
 
 }  // namespace
 
 void read_vision(Draft& d) {
   const Node* config = d.top.find({"vision_config"});
-  if (!config || config->kind != Node::map || config->members.empty()) return;
-  if (const auto elements = tower(d, Keys(*config))) {
-    add_vector(d.model.vision, "vision_tower", Role::vision, *elements);
+  if (!config || config->members.empty()) return;
+  for (const Shape& shape : kShapes) {
+    if (shape.model_type != d.model.model_type) continue;
+    add_vector(d.model.vision, "vision_tower", Role::vision, shape.count({Keys(*config), d}));
     return;
   }
-  d.model.warnings.push_back(
-      {"vision-not-counted", "the vision tower of '" + std::string(d.family.model_type) +
-                                 "' is not counted: kv-plan has no shape for it"});
+  d.warn("vision-not-counted", "the vision tower of '" + d.model.model_type +
+                                   "' is not counted: kv-plan has no shape for it");
 }
 
 }  // namespace kvplan::huggingface

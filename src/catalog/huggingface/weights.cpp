@@ -2,6 +2,36 @@
 #include "catalog/huggingface/draft.h"
 
 namespace kvplan::huggingface {
+namespace {
+
+struct FeedForwardNames {
+  std::string_view gate, up, down, bias, down_bias;
+};
+
+constexpr FeedForwardNames names_of(Role role) {
+  switch (role) {
+    case Role::routed_expert:
+      return {"mlp.experts.*.gate_proj", "mlp.experts.*.up_proj", "mlp.experts.*.down_proj",
+              "mlp.experts.*.up_proj.bias", "mlp.experts.*.down_proj.bias"};
+    case Role::shared_expert:
+      return {"mlp.shared_experts.gate_proj", "mlp.shared_experts.up_proj",
+              "mlp.shared_experts.down_proj", "mlp.shared_experts.up_proj.bias",
+              "mlp.shared_experts.down_proj.bias"};
+    default:
+      return {"mlp.gate_proj", "mlp.up_proj", "mlp.down_proj", "mlp.up_proj.bias",
+              "mlp.down_proj.bias"};
+  }
+}
+
+constexpr std::string_view kNormNames[] = {"input_layernorm", "post_attention_layernorm",
+                                           "pre_feedforward_layernorm",
+                                           "post_feedforward_layernorm"};
+
+}  // namespace
+
+std::int64_t product(std::int64_t a, std::int64_t b, std::int64_t c) {
+  return checked_mul(checked_mul(a, b), c);
+}
 
 void add_matrix(Weights& weights, std::string_view name, Role role, std::int64_t rows,
                 std::int64_t columns, Sharding sharding) {
@@ -14,44 +44,39 @@ void add_matrix(Weights& weights, std::string_view name, Role role, std::int64_t
   weights.push_back(w);
 }
 
-void add_vector(Weights& weights, std::string_view name, Role role, std::int64_t elements) {
-  Weight w;
-  w.name = name;
-  w.role = role;
-  w.rows = elements;
-  w.is_matrix = false;
-  weights.push_back(w);
+void add_vector(Weights& weights, std::string_view name, Role role, std::int64_t elements,
+                Sharding sharding) {
+  add_matrix(weights, name, role, elements, 1, sharding);
+  weights.back().is_matrix = false;
+}
+
+void add_table(Weights& weights, std::string_view name, std::int64_t rows, std::int64_t columns,
+               Sharding sharding) {
+  add_matrix(weights, name, Role::embedding, rows, columns, sharding);
+  weights.back().is_matrix = false;
 }
 
 void add_norm(const Draft& draft, Weights& weights, std::string_view name, std::int64_t width) {
-  add_vector(weights, name, Role::norm, width);
-  if (draft.family.norm == Family::layer_norm) add_vector(weights, name, Role::norm, width);
+  if (draft.family.norm == Family::unweighted) return;
+  const bool biased = draft.family.norm == Family::layer_norm;
+  add_vector(weights, name, Role::norm, product(width, biased ? 2 : 1));
+}
+
+void add_layer_norms(const Draft& draft, Layer& layer) {
+  for (int i = 0; i < draft.family.norms; ++i)
+    add_norm(draft, layer.weights, kNormNames[i], draft.hidden);
 }
 
 void add_feed_forward(const Draft& draft, Weights& weights, Role role, std::int64_t inner,
-                      std::int64_t hidden, std::int64_t copies, std::int64_t active) {
-  const std::size_t first = weights.size();
-  const bool expert = role == Role::routed_expert;
-  const auto name = [&](std::string_view dense, std::string_view routed, std::string_view shared) {
-    return expert ? routed : role == Role::shared_expert ? shared : dense;
-  };
-  if (draft.family.gated)
-    add_matrix(weights,
-               name("mlp.gate_proj", "mlp.experts.*.gate_proj", "mlp.shared_experts.gate_proj"),
-               role, inner, hidden);
-  add_matrix(weights, name("mlp.up_proj", "mlp.experts.*.up_proj", "mlp.shared_experts.up_proj"),
-             role, inner, hidden);
-  add_matrix(weights,
-             name("mlp.down_proj", "mlp.experts.*.down_proj", "mlp.shared_experts.down_proj"), role,
-             hidden, inner);
-  if (draft.family.mlp_bias || draft.keys.flag({"mlp_bias"})) {
-    add_vector(weights, "mlp.bias", role, draft.family.gated ? 2 * inner : inner);
-    add_vector(weights, "mlp.down_proj.bias", role, hidden);
-  }
-  for (std::size_t i = first; i < weights.size(); ++i) {
-    weights[i].copies = copies;
-    weights[i].active = active;
-  }
+                      std::int64_t width) {
+  const FeedForwardNames names = names_of(role);
+  const bool gated = draft.family.gated;
+  if (gated) add_matrix(weights, names.gate, role, inner, width);
+  add_matrix(weights, names.up, role, inner, width);
+  add_matrix(weights, names.down, role, width, inner);
+  if (!draft.family.mlp_bias && !draft.keys.flag({"mlp_bias"})) return;
+  add_vector(weights, names.bias, role, product(inner, gated ? 2 : 1), Sharding::split);
+  add_vector(weights, names.down_bias, role, width);
 }
 
 }  // namespace kvplan::huggingface

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a checkpoint is quantised, as its configuration says: which modules have which format.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catalog/huggingface/keys.h"
+#include "catalog/huggingface/module_names.h"
+#include "model/format.h"
+
+namespace kvplan::huggingface {
+
+struct Scheme {
+  struct Rule {
+    ModuleNames modules;
+    const Format* format = nullptr;  // null: as it was trained
+  };
+  ModuleNames excluded;           // left alone
+  std::vector<Rule> rules;        // the first that names a module decides
+  const Format* rest = nullptr;   // of all other linear layers; null: as trained
+  bool tables_too = false;        // `rest` reaches the embedding and the head (MLX)
+  const Format* cache = nullptr;  // of keys and values, where the checkpoint asks for one
+  std::vector<std::string> remarks;
+};
+
+// From quantization_config, hf_quant_config.json or MLX's `quantization`. Error on a method that
+// kv-plan does not know, by name.
+Scheme read_scheme(const Keys& quantisation);
+Scheme read_mlx_scheme(const Keys& quantisation);
+
+}  // namespace kvplan::huggingface

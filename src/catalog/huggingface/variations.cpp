@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decoders that deviate from the ordinary one in one place.
+#include "catalog/huggingface/special.h"
+
+namespace kvplan::huggingface {
+
+// Falcon: biases on request; one LayerNorm per layer in the old parallel design, otherwise two.
+void falcon_layer(Draft& d, std::int64_t i, Layer& layer) {
+  add_attention(d, i, layer);
+  add_mlp(d, i, layer);
+  const Keys& k = d.keys;
+  const std::int64_t norms = k.integer({"num_ln_in_parallel_attn"}, 1, 2).value_or(2);
+  const bool two =
+      (k.flag({"new_decoder_architecture"}) && norms == 2) || !k.flag({"parallel_attn"}, true);
+  add_norm(d, layer.weights, "input_layernorm", d.hidden);
+  if (two) add_norm(d, layer.weights, "post_attention_layernorm", d.hidden);
+  if (!k.flag({"bias"})) return;
+  add_vector(layer.weights, "self_attn.query_key_value.bias", Role::attention,
+             (d.heads + 2 * d.kv_heads) * d.head_dim);
+  add_vector(layer.weights, "self_attn.dense.bias", Role::attention, d.hidden);
+  add_vector(layer.weights, "mlp.up_proj.bias", Role::mlp, d.inner);
+  add_vector(layer.weights, "mlp.down_proj.bias", Role::mlp, d.hidden);
+}
+
+// gpt-oss: a sink per head; the router and every expert have biases.
+void gpt_oss_layer(Draft& d, std::int64_t i, Layer& layer) {
+  decoder_layer(d, i, layer);
+  add_vector(layer.weights, "self_attn.sinks", Role::attention, d.heads);
+  std::vector<Weight> biases;
+  for (const Weight& w : layer.weights) {
+    if (w.role != Role::routed_expert || !w.is_matrix) continue;
+    Weight bias = w;
+    bias.name = "mlp.experts.*.bias";
+    bias.columns = 1;
+    bias.is_matrix = false;
+    biases.push_back(bias);
+  }
+  layer.weights.insert(layer.weights.end(), biases.begin(), biases.end());
+}
+
+// MiMo-V2: sliding layers (1 in the pattern) have heads and widths of their own.
+void mimo_v2_layer(Draft& d, std::int64_t i, Layer& layer) {
+  const Keys& k = d.keys;
+  k.required({"hybrid_layer_pattern"});
+  const bool slides = k.entry_integer({"hybrid_layer_pattern"}, i).value_or(0) == 1;
+  const Attention narrow{k.count({"swa_num_attention_heads"}), k.count({"swa_num_key_value_heads"}),
+                         k.count({"swa_head_dim"}), k.count({"swa_v_head_dim"})};
+  if (narrow.heads % narrow.kv_heads != 0)
+    k.refuse({"swa_num_key_value_heads"}, "does not divide swa_num_attention_heads");
+  const std::int64_t window = k.count({"sliding_window_size", "sliding_window"});
+  add_heads(d, layer, slides ? narrow : attention_shape(d),
+            slides ? Reach(Window{Tokens(window)}) : Reach(All{}));
+  const bool sinks = k.flag({"add_swa_attention_sink_bias"}),
+             full_sinks = k.flag({"add_full_attention_sink_bias"});
+  k.pass_over({"attention_chunk_size"});  // the training's window, said once more
+  if (slides ? sinks : full_sinks)
+    add_vector(layer.weights, "self_attn.attention_sink_bias", Role::attention,
+               slides ? narrow.heads : d.heads);
+  add_experts_or_mlp(d, i, layer);
+  add_layer_norms(d, layer);
+}
+
+// MiniMax-M3: an indexer chooses blocks of the past in the layers that `sparse_attention_freq`
+// marks.
+void minimax_m3_layer(Draft& d, std::int64_t i, Layer& layer) {
+  decoder_layer(d, i, layer);
+  d.keys.pass_over({"num_mtp_modules"});  // num_nextn_predict_layers counts the modules that exist
+  const auto sparse = d.keys.if_inside({"sparse_attention_config"});
+  if (!sparse) return;
+  sparse->pass_over({"sparse_init_block", "sparse_local_block", "sparse_score_type",
+                     "sparse_disable_index_value"});
+  Sparse s;
+  s.heads = sparse->count({"sparse_num_index_heads"});
+  s.width = sparse->count({"sparse_index_dim"});
+  s.top_entries = sparse->count({"sparse_topk_blocks"}) * sparse->count({"sparse_block_size"});
+  const bool marked = sparse->entry_integer({"sparse_attention_freq"}, i).value_or(1) != 0;
+  if (!sparse->flag({"use_sparse_attention"}) || !marked) return;
+  layer.mixer.sparse = s;
+  Weights& w = layer.weights;
+  add_matrix(w, "self_attn.index_q_proj", Role::attention, s.heads * s.width, d.hidden);
+  add_matrix(w, "self_attn.index_k_proj", Role::attention, s.width, d.hidden, Sharding::replicated);
+  add_vector(w, "self_attn.index_q_norm", Role::norm, s.width);
+  add_vector(w, "self_attn.index_k_norm", Role::norm, s.width);
+}
+
+// Llama 3.2 Vision: some layers attend to image tokens only; the embedding table has eight more
+// rows than the head.
+void mllama_layer(Draft& d, std::int64_t i, Layer& layer) {
+  if (!d.keys.lists({"cross_attention_layers"}, i)) return decoder_layer(d, i, layer);
+  Weights& w = layer.weights;
+  add_heads(d, layer, attention_shape(d), Source{});
+  add_vector(w, "cross_attn.q_norm", Role::norm, d.head_dim);
+  add_vector(w, "cross_attn.k_norm", Role::norm, d.head_dim);
+  add_vector(w, "cross_attn_attn_gate", Role::attention, 1);
+  add_vector(w, "cross_attn_mlp_gate", Role::mlp, 1);
+  add_experts_or_mlp(d, i, layer);
+  add_layer_norms(d, layer);
+}
+
+void finish_mllama(Draft& d) {
+  for (Weight& w : d.model.ends)
+    if (w.role == Role::embedding) w.rows += 8;
+}
+
+// Phi-3-small: every other layer looks at local blocks and at strides only, but stores everything.
+void phi3small_layer(Draft& d, std::int64_t i, Layer& layer) {
+  d.keys.pass_over({"blocksparse_block_size", "blocksparse_homo_head_pattern",
+                    "blocksparse_num_local_blocks", "blocksparse_triton_kernel_block_size",
+                    "blocksparse_vert_stride", "dense_attention_every_n_layers"});
+  if (i == 0)
+    d.warn("block-sparse-reads",
+           "block-sparse layers store the whole past; their reads are counted as if they were "
+           "dense, so the speed ceiling may be too low at long context");
+  decoder_layer(d, i, layer);
+}
+
+// glm-4-9b and its kin store the rotary frequencies, a quarter of a head.
+void finish_chatglm(Draft& d) {
+  if (d.keys.flag({"original_rope"}))
+    add_vector(d.model.ends, "rotary_pos_emb.inv_freq", Role::norm, d.head_dim / 4);
+}
+
+}  // namespace kvplan::huggingface
