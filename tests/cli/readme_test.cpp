@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs every kv-plan line of the README as it stands there.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Lines of the shell blocks, comments taken off.
+std::vector<std::string> shell_lines() {
+  std::ifstream in(fs::path(KVPLAN_SOURCE_DIR) / "README.md");
+  std::vector<std::string> lines;
+  bool shell = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("```")) {
+      shell = line == "```sh";
+      continue;
+    }
+    if (shell) lines.push_back(line.substr(0, line.find(" #")));
+  }
+  return lines;
+}
+
+int exit_status(const std::string& arguments, const fs::path& folder) {
+  const std::string command =
+      "cd '" + folder.string() + "' && '" KVPLAN_BINARY "' " + arguments + " >/dev/null 2>&1";
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
+TEST_CASE("every kv-plan line of the README runs as it stands there") {
+  const fs::path folder = fs::temp_directory_path() / "kv-plan-readme-test";
+  fs::create_directories(folder);
+  int run = 0;
+  for (const std::string& line : shell_lines()) {
+    if (!line.starts_with("kv-plan ")) continue;
+    CAPTURE(line);
+    const int status = exit_status(line.substr(8), folder);
+    CHECK((status == 0 || status == 1));
+    ++run;
+  }
+  CHECK(run >= 8);
+  fs::remove_all(folder);
+}
+
+TEST_CASE("the README's two set-up commands are bootstrap and its test") {
+  std::vector<std::string> commands;
+  for (const std::string& line : shell_lines())
+    if (line.starts_with("./bootstrap")) commands.push_back(line.substr(0, line.find("  ")));
+  CHECK(commands == std::vector<std::string>{"./bootstrap", "./bootstrap test"});
+  CHECK(fs::exists(fs::path(KVPLAN_SOURCE_DIR) / "bootstrap"));
+}
+
+TEST_CASE("exit status tells yes, no and wrong use apart") {
+  const fs::path here = fs::temp_directory_path();
+  CHECK(exit_status("plan llama-3.1-8b h100-sxm", here) == 0);
+  CHECK(exit_status("plan llama-3.1-405b rtx-4090", here) == 1);
+  CHECK(exit_status("plan no-such-model rtx-4090", here) == 2);
+  CHECK(exit_status("plan llama-3.1-8b rtx-4090 --set no_such_flag=1", here) == 2);
+}
