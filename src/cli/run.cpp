@@ -40,6 +40,17 @@ Answer answer(const Request& request, const Catalog& catalog) {
   }
 }
 
+// Options that parse but that no command of this version follows: refused, never ignored.
+void refuse_unfollowed(const Request& request) {
+  const std::pair<bool, const char*> asked[] = {
+      {request.breakdown, "--breakdown"},   {request.explain, "--explain"},
+      {request.tensors, "--tensors"},       {request.lengths.has_value(), "--lengths"},
+      {request.host.has_value(), "--host"}, {request.profile.has_value(), "--profile"}};
+  for (const auto& [given, option] : asked)
+    if (given)
+      throw Error("this option is not part of this version").of(option).advise("Leave it out.");
+}
+
 // What -o names decides the format where --format does not.
 OutputFormat format_for(const Request& request) {
   if (request.format) return *request.format;
@@ -64,6 +75,7 @@ int run(int argc, const char* const* argv) {
     std::fputs(request.text->c_str(), stdout);
     return 0;
   }
+  refuse_unfollowed(request);
   Output output(request.output_path);  // a bad path fails before any work
   const Catalog catalog(request.catalog.value_or(""));
   if (request.command == Command::import_file) {
