@@ -6,6 +6,7 @@
 #include "catalog/files.h"
 #include "catalog/gguf.h"
 #include "catalog/huggingface.h"
+#include "catalog/safetensors.h"
 #include "error.h"
 
 namespace kvplan {
@@ -69,11 +70,15 @@ ModelSpec read_model_at(const std::string& path) {
   try {
     // A file of another kind gets its reader here.
     if (file.extension() == ".gguf") return read_gguf(file.string());
+    if (file.extension() == ".safetensors" || file.string().ends_with(".safetensors.index.json"))
+      return read_safetensors(file.string());
     if (file.extension() == ".yaml" || file.extension() == ".yml")
       return read_model(read_tree(file.string()));
     if (file.extension() != ".json")
       throw Error("kv-plan does not know this kind of file")
-          .advise("Give a config.json, the folder that holds it, a .gguf or a catalog .yaml.");
+          .advise(
+              "Give a config.json, the folder that holds it, a .gguf, a .safetensors file or "
+              "index, or a catalog .yaml.");
     const Configuration found = read_configuration(path);
     const Node* quantization = found.quantization ? &*found.quantization : nullptr;
     ModelSpec model = read_huggingface(found.config, quantization);
