@@ -27,7 +27,4 @@ struct Configuration {
 };
 Configuration read_configuration(const std::string& path);
 
-// The catalog entry that reads back to the same model. Keys that bear on nothing are left out.
-std::string write_model(const Configuration&, std::string_view source);
-
 }  // namespace kvplan

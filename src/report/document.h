@@ -63,7 +63,7 @@ struct Table {
 };
 struct Document {
   std::string command;
-  Object body;  // the stable JSON layout (reports/METHOD.md), after schema/command/version
+  Object body;                    // the stable JSON layout, after schema/command/version
   std::vector<std::string> lead;  // sentences above the tables: the answer first
   std::vector<Table> tables;
   std::vector<std::string> closing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stable layout that reports/METHOD.md lists. The only file of report that knows nlohmann/json.
+// The stable layout. The only file of report that knows nlohmann/json.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
