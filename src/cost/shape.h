@@ -32,6 +32,18 @@ struct PrefillAttentionShape {
                past = 0;
   const Format* cache = nullptr;
 };
+// Routed experts of one layer on one rank: gate, up and down projections of the chosen experts.
+struct MoeShape {
+  std::int64_t tokens = 1, hidden = 1, inner = 1, chosen = 1, experts = 1;
+  std::int64_t tensor_parallel = 1, expert_parallel = 1;
+  const Format* weights = nullptr;
+};
+// `bytes` of each rank's result.
+struct CollectiveShape {
+  enum Kind { all_reduce, all_gather, reduce_scatter, all_to_all } kind = all_reduce;
+  std::int64_t ranks = 2;
+  Bytes bytes;
+};
 
 Work work_of(const GemmShape&);
 Work work_of(const DecodeAttentionShape&);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long operators take on one device: small physical laws whose constants a calibration fits.
+// Each law lists its constants once, for the fit, for profile files and for reports.
+#pragma once
+#include <variant>
+
+#include "cost/shape.h"
+#include "units.h"
+
+namespace kvplan {
+
+using ByteScale = Real<BytesUnit>;  // a fitted size
+
+// Times of a measurement that repeats one launch hold what the last-level cache kept; a step of a
+// model does not find it there.
+enum class Caches { cold, warm };
+
+// t = floor + max(serial part, max(memory, arithmetic)) + elements written and converted.
+struct GemmLaw {
+  Seconds floor;
+  Seconds per_k;         // one pass over k, where tiles are few
+  double split_k = 2048;  // beyond it, k is split and the passes run side by side
+  BytesPerSecond bandwidth;
+  double ramp = 0.1;  // short reads take 1 + ramp times as long, up to about `ramp_size`
+  ByteScale ramp_size;
+  FlopsPerSecond rate;
+  Seconds per_output, per_input;  // per element of y and x beyond their bytes
+  double memory_sharpness = 2, rate_sharpness = 2;
+
+  template <class Law, class F>
+  static void each(Law& law, F&& f) {
+    f("floor_seconds", law.floor.v, 1e-8, 1e-1);
+    f("seconds_per_k", law.per_k.v, 1e-14, 1e-6);
+    f("split_k", law.split_k, 32.0, 1e6);
+    f("bytes_per_second", law.bandwidth.v, 1e8, 1e14);
+    f("ramp", law.ramp, 1e-3, 2.0);
+    f("ramp_bytes", law.ramp_size.v, 1e5, 1e10);
+    f("flops_per_second", law.rate.v, 1e8, 1e17);
+    f("seconds_per_output", law.per_output.v, 1e-18, 1e-7);
+    f("seconds_per_input", law.per_input.v, 1e-18, 1e-7);
+    f("memory_sharpness", law.memory_sharpness, 1.0, 8.0);
+    f("rate_sharpness", law.rate_sharpness, 1.0, 8.0);
+  }
+};
+
+// t = floor of launch, layout and combination + max(cost of pairs, memory, one split's tokens).
+// A pair is one KV head of one sequence.
+struct DecodeAttentionLaw {
+  Seconds floor, per_width;                // the latter per 128 numbers of a head
+  Seconds grouped, transposed, combined;   // several queries per head; of several sequences; splits
+  Seconds per_doubling;                    // of the context beyond 128
+  Seconds per_pair, per_pair_width, per_query;  // the latter two per 128 numbers
+  BytesPerSecond bandwidth;
+  double width_64 = 1, width_192 = 1, width_256 = 1;  // bandwidth of other head widths against 128
+  BytesPerSecond split, unsplit;  // of the share that one block reads, grouped and not
+  double cache_gain = 2;
+  ByteScale cache;
+  double sharpness = 2;
+
+  template <class Law, class F>
+  static void each(Law& law, F&& f) {
+    f("floor_seconds", law.floor.v, 1e-8, 1e-1);
+    f("seconds_per_width", law.per_width.v, 1e-10, 1e-3);
+    f("grouped_seconds", law.grouped.v, 1e-10, 1e-3);
+    f("transposed_seconds", law.transposed.v, 1e-10, 1e-3);
+    f("combined_seconds", law.combined.v, 1e-10, 1e-3);
+    f("seconds_per_doubling", law.per_doubling.v, 1e-10, 1e-3);
+    f("seconds_per_pair", law.per_pair.v, 1e-12, 1e-3);
+    f("seconds_per_pair_width", law.per_pair_width.v, 1e-12, 1e-3);
+    f("seconds_per_query", law.per_query.v, 1e-13, 1e-3);
+    f("bytes_per_second", law.bandwidth.v, 1e8, 1e14);
+    f("width_64", law.width_64, 0.3, 1.2);
+    f("width_192", law.width_192, 0.3, 1.2);
+    f("width_256", law.width_256, 0.3, 1.2);
+    f("split_bytes_per_second", law.split.v, 1e7, 1e15);
+    f("unsplit_bytes_per_second", law.unsplit.v, 1e7, 1e15);
+    f("cache_gain", law.cache_gain, 1.0, 5.0);
+    f("cache_bytes", law.cache.v, 1e6, 1e9);
+    f("sharpness", law.sharpness, 1.0, 8.0);
+  }
+};
+
+// t = floor + cache writes + max(arithmetic over pairs of tokens, memory, one block's tokens).
+struct PrefillAttentionLaw {
+  Seconds floor, per_width, per_doubling;  // per 128 numbers of a head; per doubling of the queries
+  Seconds transposed, per_pair;            // a single query runs as decode does
+  BytesPerSecond bandwidth, write;
+  FlopsPerSecond rate;
+  double width_64 = 1, width_192 = 1, width_256 = 1;  // rate of other head widths against 128
+  double tile = 64;   // tokens by which a query's span is rounded up
+  double rows = 16;   // queries below which a tile is not full
+  Seconds per_query;  // serial part of a block per query and 128 numbers
+  double sharpness = 2;
+
+  template <class Law, class F>
+  static void each(Law& law, F&& f) {
+    f("floor_seconds", law.floor.v, 1e-8, 1e-1);
+    f("seconds_per_width", law.per_width.v, 1e-10, 1e-3);
+    f("seconds_per_doubling", law.per_doubling.v, 1e-10, 1e-3);
+    f("transposed_seconds", law.transposed.v, 1e-10, 1e-3);
+    f("seconds_per_pair", law.per_pair.v, 1e-12, 1e-3);
+    f("bytes_per_second", law.bandwidth.v, 1e8, 1e15);
+    f("write_bytes_per_second", law.write.v, 1e8, 1e15);
+    f("flops_per_second", law.rate.v, 1e8, 1e17);
+    f("width_64", law.width_64, 0.2, 2.0);
+    f("width_192", law.width_192, 0.2, 2.0);
+    f("width_256", law.width_256, 0.2, 2.0);
+    f("tile_tokens", law.tile, 0.5, 3000.0);
+    f("tile_rows", law.rows, 1.0, 256.0);
+    f("seconds_per_query", law.per_query.v, 1e-13, 1e-3);
+    f("sharpness", law.sharpness, 1.0, 8.0);
+  }
+};
+
+// t = floor + max(memory, arithmetic, one split's tokens) for latents that all heads share.
+struct LatentLaw {
+  Seconds floor, per_doubling, per_sequence;
+  BytesPerSecond bandwidth, split;
+  FlopsPerSecond rate;
+  double cache_gain = 2;
+  ByteScale cache;
+  double sharpness = 2;
+
+  template <class Law, class F>
+  static void each(Law& law, F&& f) {
+    f("floor_seconds", law.floor.v, 1e-8, 1e-1);
+    f("seconds_per_doubling", law.per_doubling.v, 1e-10, 1e-3);
+    f("seconds_per_sequence", law.per_sequence.v, 1e-12, 1e-3);
+    f("bytes_per_second", law.bandwidth.v, 1e8, 1e14);
+    f("split_bytes_per_second", law.split.v, 1e7, 1e15);
+    f("flops_per_second", law.rate.v, 1e8, 1e17);
+    f("cache_gain", law.cache_gain, 1.0, 5.0);
+    f("cache_bytes", law.cache.v, 1e6, 1e9);
+    f("sharpness", law.sharpness, 1.0, 8.0);
+  }
+};
+
+// t = floor + experts touched + max(their weights, arithmetic) + tokens moved to and from experts.
+struct MoeLaw {
+  Seconds floor, per_expert;
+  BytesPerSecond bandwidth, shuffle;
+  FlopsPerSecond rate;
+  double rows = 16;  // tokens of one expert below which a tile is not full
+  double sharpness = 2;
+
+  template <class Law, class F>
+  static void each(Law& law, F&& f) {
+    f("floor_seconds", law.floor.v, 1e-7, 1e-1);
+    f("seconds_per_expert", law.per_expert.v, 1e-11, 1e-3);
+    f("bytes_per_second", law.bandwidth.v, 1e8, 1e14);
+    f("shuffle_bytes_per_second", law.shuffle.v, 1e8, 1e15);
+    f("flops_per_second", law.rate.v, 1e8, 1e17);
+    f("tile_rows", law.rows, 1.0, 512.0);
+    f("sharpness", law.sharpness, 1.0, 8.0);
+  }
+};
+
+// t = floor + steps + bytes that cross a link, at a bandwidth that grows with the message.
+struct CollectiveLaw {
+  Seconds floor, per_step;
+  BytesPerSecond bandwidth;
+  double ramp = 1;
+  ByteScale ramp_size;
+
+  template <class Law, class F>
+  static void each(Law& law, F&& f) {
+    f("floor_seconds", law.floor.v, 1e-8, 1e-1);
+    f("seconds_per_step", law.per_step.v, 1e-9, 1e-2);
+    f("bytes_per_second", law.bandwidth.v, 1e7, 1e14);
+    f("ramp", law.ramp, 1e-3, 20.0);
+    f("ramp_bytes", law.ramp_size.v, 1e3, 1e9);
+  }
+};
+
+Seconds time(const GemmLaw&, const GemmShape&, Caches = Caches::cold);
+Seconds time(const DecodeAttentionLaw&, const DecodeAttentionShape&, Caches = Caches::cold);
+Seconds time(const PrefillAttentionLaw&, const PrefillAttentionShape&, Caches = Caches::cold);
+Seconds time(const LatentLaw&, const LatentDecodeShape&, Caches = Caches::cold);
+Seconds time(const MoeLaw&, const MoeShape&, Caches = Caches::cold);
+Seconds time(const CollectiveLaw&, const CollectiveShape&, Caches = Caches::cold);
+
+using Law = std::variant<GemmLaw, DecodeAttentionLaw, PrefillAttentionLaw, LatentLaw, MoeLaw,
+                         CollectiveLaw>;
+
+}  // namespace kvplan
