@@ -76,19 +76,23 @@ std::optional<Shape> decode(const Row& row) {
   const Format* format = row.format("kv_dtype");
   const std::int64_t heads = row.count("heads"), kv_heads = row.count("kv_heads"),
                      width = row.count("head_dim");
-  if (!format || width > kWidestHead)
-    return std::nullopt;
-  return DecodeAttentionShape{row.count("batch"), heads,  kv_heads, width,
-                              width,              row.count("kv_len"), format, format};
+  if (!format || width > kWidestHead) return std::nullopt;
+  return DecodeAttentionShape{row.count("batch"),  heads,  kv_heads, width, width,
+                              row.count("kv_len"), format, format};
 }
 
 std::optional<Shape> prefill(const Row& row) {
   const Format* format = row.format("kv_dtype");
   const std::int64_t width = row.count("head_dim");
   if (!format || width > kWidestHead) return std::nullopt;
-  return PrefillAttentionShape{row.count("batch"), row.count("heads"), row.count("kv_heads"),
-                               width,              width,              row.count("q_len"),
-                               row.count("past_len", 0), format};
+  return PrefillAttentionShape{row.count("batch"),
+                               row.count("heads"),
+                               row.count("kv_heads"),
+                               width,
+                               width,
+                               row.count("q_len"),
+                               row.count("past_len", 0),
+                               format};
 }
 
 std::optional<Shape> latent(const Row& row) {
@@ -105,8 +109,8 @@ std::optional<Shape> latent(const Row& row) {
 std::optional<Shape> moe(const Row& row) {
   const Format* format = row.format("dtype");
   if (!format) return std::nullopt;
-  return MoeShape{row.count("tokens"), row.count("hidden"), row.count("inter"), row.count("topk"),
-                  row.count("experts"), row.count("tp"), row.count("ep"), format};
+  return MoeShape{row.count("tokens"),  row.count("hidden"), row.count("inter"), row.count("topk"),
+                  row.count("experts"), row.count("tp"),     row.count("ep"),    format};
 }
 
 std::optional<Shape> collective(const Row& row) {
@@ -166,7 +170,8 @@ MeasuredTable read_measured(std::istream& in, const std::string& file, const std
   try {
     std::string line;
     if (!std::getline(in, line)) throw Error("the table is empty");
-    if (line.starts_with("\x1f\x8b")) throw Error("the table is compressed").advise("Unpack it with gunzip.");
+    if (line.starts_with("\x1f\x8b"))
+      throw Error("the table is compressed").advise("Unpack it with gunzip.");
     std::map<std::string, std::size_t> columns;
     for (std::string& name : split(line)) columns.emplace(name, columns.size());
     const Kind& kind = kind_of(columns);

@@ -20,8 +20,8 @@ double smooth_max(double sharpness, double a, double b) {
 double smooth_max(double sharpness, double a, double b, double c) {
   const double top = std::max({a, b, c});
   if (top <= 0) return 0;
-  const double sum = std::pow(a / top, sharpness) + std::pow(b / top, sharpness) +
-                     std::pow(c / top, sharpness);
+  const double sum =
+      std::pow(a / top, sharpness) + std::pow(b / top, sharpness) + std::pow(c / top, sharpness);
   return top * std::pow(sum, 1 / sharpness);
 }
 
@@ -65,8 +65,7 @@ double tiled(std::int64_t n) { return 64 * real(ceil_div(n, 64)); }
 }  // namespace
 
 Seconds time(const GemmLaw& law, const GemmShape& s, Caches) {
-  const double memory =
-      ramped(work_of(s).distinct.real(), law.bandwidth, law.ramp, law.ramp_size);
+  const double memory = ramped(work_of(s).distinct.real(), law.bandwidth, law.ramp, law.ramp_size);
   const double arithmetic = 2 * tiled(s.m) * tiled(s.n) * real(s.k) / law.rate.v;
   const double serial = law.per_k.v * saturated(real(s.k), law.split_k);
   return law.floor +
@@ -90,10 +89,10 @@ Seconds time(const DecodeAttentionLaw& law, const DecodeAttentionShape& s, Cache
                           law.per_query.v * real(s.batch) * real(s.heads) * widths;
   const double bandwidth =
       law.bandwidth.v * at_width(128 * widths, law.width_64, law.width_192, law.width_256);
-  const double memory = read_time(work_of(s).distinct.real(), bandwidth, law.cache_gain, law.cache,
-                                  caches);
-  const double token = (cache_row_bytes(*s.key, 1, s.k_width) +
-                        cache_row_bytes(*s.value, 1, s.v_width)).real();
+  const double memory =
+      read_time(work_of(s).distinct.real(), bandwidth, law.cache_gain, law.cache, caches);
+  const double token =
+      (cache_row_bytes(*s.key, 1, s.k_width) + cache_row_bytes(*s.value, 1, s.v_width)).real();
   const double one_block = context * token / (grouped ? law.split : law.unsplit).v;
   return floor + Seconds(smooth_max(law.sharpness, overhead, memory, one_block));
 }
@@ -101,15 +100,13 @@ Seconds time(const DecodeAttentionLaw& law, const DecodeAttentionShape& s, Cache
 Seconds time(const PrefillAttentionLaw& law, const PrefillAttentionShape& s, Caches) {
   const bool alone = s.queries == 1;
   const double widths = real(s.k_width + s.v_width) / 256, queries = real(s.queries);
-  Seconds floor =
-      law.floor + law.per_width * widths + law.per_doubling * std::log2(queries);
+  Seconds floor = law.floor + law.per_width * widths + law.per_doubling * std::log2(queries);
   if (alone && s.heads != s.kv_heads && s.batch > 1 && s.kv_heads > 1) floor += law.transposed;
   if (alone) floor += law.per_pair * (real(s.batch) * real(s.kv_heads));
 
   const double new_rows = real(s.batch) * real(s.kv_heads) * queries;
   const double written = 2 * new_rows * real(s.k_width + s.v_width);  // 16 bits each
-  const double spans = at_least(queries, law.rows) *
-                       (queries / 2 + real(s.past) + law.tile);
+  const double spans = at_least(queries, law.rows) * (queries / 2 + real(s.past) + law.tile);
   const double rate =
       law.rate.v * at_width(128 * widths, law.width_64, law.width_192, law.width_256);
   const double arithmetic =
@@ -123,8 +120,9 @@ Seconds time(const PrefillAttentionLaw& law, const PrefillAttentionShape& s, Cac
 Seconds time(const LatentLaw& law, const LatentDecodeShape& s, Caches caches) {
   const Work work = work_of(s);
   const double context = real(s.context);
-  const double row = (cache_row_bytes(*s.latent_format, 1, s.latent) +
-                      cache_row_bytes(*s.rope_format, 1, s.rope)).real();
+  const double row =
+      (cache_row_bytes(*s.latent_format, 1, s.latent) + cache_row_bytes(*s.rope_format, 1, s.rope))
+          .real();
   const double memory =
       read_time(work.distinct.real(), law.bandwidth.v, law.cache_gain, law.cache, caches);
   return law.floor + law.per_doubling * std::log2(1 + context / 128) +
@@ -144,7 +142,8 @@ Seconds time(const MoeLaw& law, const MoeShape& s, Caches) {
       touched * 3 * stored_bytes(*s.weights, s.inner, s.hidden).real() / real(s.tensor_parallel);
   const double rows = touched * at_least(choices / touched, law.rows);
   return law.floor + law.per_expert * touched +
-         Seconds(smooth_max(law.sharpness, bytes / law.bandwidth.v, 2 * rows * matrix / law.rate.v)) +
+         Seconds(
+             smooth_max(law.sharpness, bytes / law.bandwidth.v, 2 * rows * matrix / law.rate.v)) +
          Seconds(choices * (4 * real(s.hidden) + 4 * inner) / law.shuffle.v);
 }
 

@@ -18,7 +18,7 @@ enum class Caches { cold, warm };
 // t = floor + max(serial part, max(memory, arithmetic)) + elements written and converted.
 struct GemmLaw {
   Seconds floor;
-  Seconds per_k;         // one pass over k, where tiles are few
+  Seconds per_k;          // one pass over k, where tiles are few
   double split_k = 2048;  // beyond it, k is split and the passes run side by side
   BytesPerSecond bandwidth;
   double ramp = 0.1;  // short reads take 1 + ramp times as long, up to about `ramp_size`
@@ -46,9 +46,9 @@ struct GemmLaw {
 // t = floor of launch, layout and combination + max(cost of pairs, memory, one split's tokens).
 // A pair is one KV head of one sequence.
 struct DecodeAttentionLaw {
-  Seconds floor, per_width;                // the latter per 128 numbers of a head
-  Seconds grouped, transposed, combined;   // several queries per head; of several sequences; splits
-  Seconds per_doubling;                    // of the context beyond 128
+  Seconds floor, per_width;               // the latter per 128 numbers of a head
+  Seconds grouped, transposed, combined;  // several queries per head; of several sequences; splits
+  Seconds per_doubling;                   // of the context beyond 128
   Seconds per_pair, per_pair_width, per_query;  // the latter two per 128 numbers
   BytesPerSecond bandwidth;
   double width_64 = 1, width_192 = 1, width_256 = 1;  // bandwidth of other head widths against 128
@@ -179,7 +179,7 @@ Seconds time(const LatentLaw&, const LatentDecodeShape&, Caches = Caches::cold);
 Seconds time(const MoeLaw&, const MoeShape&, Caches = Caches::cold);
 Seconds time(const CollectiveLaw&, const CollectiveShape&, Caches = Caches::cold);
 
-using Law = std::variant<GemmLaw, DecodeAttentionLaw, PrefillAttentionLaw, LatentLaw, MoeLaw,
-                         CollectiveLaw>;
+using OperatorLaw = std::variant<GemmLaw, DecodeAttentionLaw, PrefillAttentionLaw, LatentLaw,
+                                 MoeLaw, CollectiveLaw>;
 
 }  // namespace kvplan

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measured times → laws. Residuals are log(predicted / measured) under a robust loss; intervals
+// come from fits that left whole values of an axis out, because unseen shapes are what a plan asks
+// for.
+#pragma once
+#include <vector>
+
+#include "calibrate/sample.h"
+#include "cost/law_profile.h"
+
+namespace kvplan {
+
+struct FitOptions {
+  Caches caches = Caches::cold;  // warm: launches were repeated without flushing
+  std::uint64_t seed = 1;
+  double coverage = 0.8;
+};
+
+// One fit per class, format and variant with at least 8 rows. Products with weights are fitted
+// twice: few rows (weight_stream) and all (gemm).
+std::vector<LawFit> fit_all(const std::vector<Measured>&, const FitOptions&);
+// Sets `holdout` of each fit that has rows in the table.
+void judge(std::vector<LawFit>&, const std::vector<Measured>&, Caches);
+
+}  // namespace kvplan

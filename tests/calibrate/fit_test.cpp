@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times made from a known law with noise: the fit must find the law again, and be honest about it.
+#include "calibrate/fit.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "calibrate/csv.h"
+
+using namespace kvplan;
+
+namespace {
+
+// Deterministic, roughly uniform in [-1, 1].
+double wobble(std::size_t i) {
+  return std::fmod(static_cast<double>(i + 1) * 0.6180339887498949, 1) * 2 - 1;
+}
+
+GemmLaw known_law() {
+  GemmLaw law;
+  law.floor = Seconds(3e-6);
+  law.per_k = Seconds(1e-9);
+  law.bandwidth = BytesPerSecond(2e12);
+  law.ramp = 0.05;
+  law.ramp_size = ByteScale(5e7);
+  law.rate = FlopsPerSecond(5e14);
+  law.per_output = law.per_input = Seconds(1e-14);
+  return law;
+}
+
+std::vector<Measured> gemm_rows(double noise, std::int64_t first = 0) {
+  const Format& bf16 = format_named("bf16");
+  std::vector<Measured> rows;
+  for (const std::int64_t m : {1, 4, 8, 64, 512, 4096})
+    for (const std::int64_t n : {512, 1024, 3072, 8192, 16384})
+      for (const std::int64_t k : {512, 2048, 4096, 12288}) {
+        const GemmShape shape{m, n + first, k, &bf16};
+        const Seconds exact = time(known_law(), shape);
+        rows.push_back({shape, exact * (1 + noise * wobble(rows.size())), {}});
+      }
+  return rows;
+}
+
+const LawFit& fit_named(const std::vector<LawFit>& fits, const std::string& op) {
+  for (const LawFit& fit : fits)
+    if (fit.op == op) return fit;
+  throw Error("no such fit");
+}
+
+}  // namespace
+
+TEST_CASE("a fit of exact times predicts unseen shapes within two percent") {
+  std::vector<LawFit> fits = fit_all(gemm_rows(0), {});
+  judge(fits, gemm_rows(0, 256), Caches::cold);
+  const LawFit& fit = fit_named(fits, "gemm");
+  REQUIRE(fit.holdout);
+  CHECK(fit.holdout->median_ape < 0.02);
+  CHECK(std::get<GemmLaw>(fit.law).bandwidth.v == doctest::Approx(2e12).epsilon(0.15));
+}
+
+TEST_CASE("a few wild times do not move the fit") {
+  std::vector<Measured> rows = gemm_rows(0.02);
+  for (std::size_t i = 0; i < rows.size(); i += 17) rows[i].time = rows[i].time * 20;
+  std::vector<LawFit> fits = fit_all(rows, {});
+  judge(fits, gemm_rows(0, 256), Caches::cold);
+  CHECK(fit_named(fits, "gemm").holdout->median_ape < 0.05);
+}
+
+TEST_CASE("intervals are as wide as the noise and hold about their share of unseen times") {
+  std::vector<LawFit> fits = fit_all(gemm_rows(0.1), {});
+  judge(fits, gemm_rows(0.1, 256), Caches::cold);
+  const LawFit& fit = fit_named(fits, "gemm");
+  CHECK(fit.holdout->coverage > 0.65);
+  CHECK(fit.holdout->coverage <= 1);
+  for (const Band& band : fit.bands) {
+    CHECK(band.low < 1);
+    CHECK(band.high > 1);
+    CHECK(band.high < 1.5);
+  }
+}
+
+TEST_CASE("the same rows give the same fit") {
+  const auto first = fit_all(gemm_rows(0.05), {}), second = fit_all(gemm_rows(0.05), {});
+  CHECK(std::get<GemmLaw>(first[0].law).bandwidth == std::get<GemmLaw>(second[0].law).bandwidth);
+  CHECK(first[0].bands[0].low == second[0].bands[0].low);
+}
+
+TEST_CASE("a table's header says what was measured") {
+  std::istringstream in(
+      "heads,kv_heads,head_dim,kv_dtype,batch,kv_len,time_us\n"
+      "32,8,128,bf16,4,1024,12.5\n"
+      "32,8,512,bf16,4,1024,12.5\n");
+  const MeasuredTable table = read_measured(in, "t.csv", "");
+  REQUIRE(table.rows.size() == 1);
+  CHECK(table.left_out == 1);  // head width 512 runs in other kernels
+  const auto& shape = std::get<DecodeAttentionShape>(table.rows[0].shape);
+  CHECK(shape.kv_heads == 8);
+  CHECK(shape.context == 1024);
+  CHECK(table.rows[0].time.v == doctest::Approx(12.5e-6));
+}
+
+TEST_CASE("a faulty table is refused with its line") {
+  const auto line_of_error = [](const std::string& text) {
+    std::istringstream in(text);
+    try {
+      read_measured(in, "t.csv", "");
+    } catch (const Error& error) {
+      return error.line;
+    }
+    return -1;
+  };
+  CHECK(line_of_error("a,b\n1,2\n") == 1);
+  CHECK(line_of_error("m,n,k,dtype,time_us\n1,2,3,bf16,5\n1,2,3,bf16\n") == 3);
+  CHECK(line_of_error("m,n,k,dtype,time_us\n0,2,3,bf16,5\n") == 2);
+  CHECK(line_of_error("m,n,k,dtype,time_us\n1,2,3,bf16,nan\n") == 2);
+  CHECK(line_of_error("m,n,k,dtype,time_us\n1,2,3,bf16,-4\n") == 2);
+}
