@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "report/breakdown.h"
 #include "report/budget.h"
 #include "report/device.h"
 #include "report/kv.h"
@@ -30,6 +31,19 @@ Document start(const Resolved& r, std::string_view command) {
   document.body.emplace_back("device", r.setup.device ? value(*r.setup.device) : Value{});
   document.body.emplace_back("deployment", value(deployment_object(r.setup)));
   return document;
+}
+
+void add_explanation(Document& document, const Trace& trace) {
+  document.body.emplace_back("explain", value(trace.terms));
+  document.tables.push_back(table<Trace::Term>("explain", "How the first row comes about"));
+}
+
+void add_breakdown(Document& document, const std::vector<Portion>& portions, std::string title) {
+  document.body.emplace_back("breakdown", value(portions));
+  Table parts = table<Portion>("breakdown", std::move(title));
+  parts.notes = {
+      "Arithmetic binds an operator whose flops per byte lie above the ridge of the device."};
+  document.tables.push_back(std::move(parts));
 }
 
 void finish(Document& document, const Resolved& r) {

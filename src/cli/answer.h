@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every command's document has in common.
 #pragma once
+#include <string>
+#include <vector>
+
 #include "cli/resolve.h"
+#include "cost/breakdown.h"
+#include "cost/trace.h"
 #include "report/document.h"
 
 namespace kvplan {
@@ -11,6 +16,11 @@ namespace kvplan {
 Document start(const Resolved&, std::string_view command);
 // Adds assumptions and warnings, in the body and for a person.
 void finish(Document&, const Resolved&);
+
+// Adds what --explain and --breakdown ask for: the first row's formulas, or its operators on one
+// GPU.
+void add_explanation(Document&, const Trace&);
+void add_breakdown(Document&, const std::vector<Portion>&, std::string title);
 
 // "Llama 3.1 8B on 2 x NVIDIA H100 SXM".
 std::string subject(const Resolved&);

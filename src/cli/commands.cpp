@@ -36,16 +36,10 @@ constexpr std::array kPlanFlags{Texts("context prompt batch"),
                                 kEngine,
                                 kDevice,
                                 kOutput,
-                                Texts("explain breakdown")};
-constexpr std::array kKvFlags{Texts("context batch"),
-                              kRequests,
-                              Texts("lengths"),
-                              kFormats,
-                              Texts("roles"),
-                              kLayout,
-                              kEngine,
-                              kOutput,
-                              Texts("explain breakdown")};
+                                Texts("explain")};
+constexpr std::array kKvFlags{Texts("context batch"), kRequests, Texts("lengths"), kFormats,
+                              Texts("roles"),         kLayout,   kEngine,          kOutput,
+                              Texts("explain")};
 constexpr std::array kDecodeFlags{Texts("context batch"),
                                   kRequests,
                                   kFormats,
@@ -70,8 +64,7 @@ constexpr std::array kGqaFlags{Texts("context batch"),
                                kLayout,
                                kEngine,
                                kDevice,
-                               kOutput,
-                               Texts("explain")};
+                               kOutput};
 constexpr std::array kSweepFlags{Texts("context batch"),
                                  kRequests,
                                  kFormats,

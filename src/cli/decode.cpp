@@ -31,6 +31,12 @@ std::vector<std::string> crossover_notes(const DecodeAnswer& decode) {
   return notes;
 }
 
+// "A step of 8 x 4,096 tokens, on one GPU".
+std::string title_of(const char* what, const Load& load) {
+  return fmt::format("{} of {} x {} tokens, on one GPU", what, load.batch,
+                     shown(value(load.context)));
+}
+
 std::string lead_of(const Resolved& r, const DecodeRow& row) {
   if (!row.step.seconds)
     return fmt::format("{}: the datasheet says too little for a ceiling.", subject(r));
@@ -45,7 +51,8 @@ std::string lead_of(const Resolved& r, const DecodeRow& row) {
 Answer answer_decode(const Request& request, const Catalog& catalog) {
   Resolved r = resolve(request, catalog, request.model, request.device.value_or(""), "ideal");
   const auto asked = loads(request, r, "4k,32k", "1,8,32,128");
-  const DecodeAnswer decode = decode_answer(r.setup, asked);
+  Trace trace;
+  const DecodeAnswer decode = decode_answer(r.setup, asked, request.explain ? &trace : nullptr);
   Document document = start(r, "decode");
   document.body.emplace_back("decode", value(decode));
   document.lead = {lead_of(r, decode.rows.front())};
@@ -54,13 +61,23 @@ Answer answer_decode(const Request& request, const Catalog& catalog) {
   rates.notes.insert(rates.notes.begin(), kCeilingNote);
   rates.chart = Chart{"batch", "ceiling.tokens_per_second", "context"};
   document.tables = {std::move(rates)};
+  if (request.explain) add_explanation(document, trace);
+  if (request.breakdown) {
+    const Load& load = asked.front();
+    add_breakdown(document,
+                  decode_breakdown(r.setup.model, r.setup.deployment, *r.setup.device, load.context,
+                                   load.batch),
+                  title_of("A step", load));
+  }
   finish(document, r);
   return {std::move(document), 0, r.warnings};
 }
 
 Answer answer_prefill(const Request& request, const Catalog& catalog) {
   Resolved r = resolve(request, catalog, request.model, request.device.value_or(""), "ideal");
-  const auto rows = prefill_answer(r.setup, prompts(request, r));
+  const auto asked = prompts(request, r);
+  Trace trace;
+  const auto rows = prefill_answer(r.setup, asked, request.explain ? &trace : nullptr);
   Document document = start(r, "prefill");
   document.body.emplace_back("prefill", value(Object{{"rows", value(rows)}}));
   const PrefillRow& first = rows.front();
@@ -72,6 +89,14 @@ Answer answer_prefill(const Request& request, const Catalog& catalog) {
   Table rates = table<PrefillRow>("prefill.rows", "Prefill");
   rates.notes = {kCeilingNote};
   document.tables = {std::move(rates)};
+  if (request.explain) add_explanation(document, trace);
+  if (request.breakdown) {
+    const Load& load = asked.front();
+    add_breakdown(document,
+                  prefill_breakdown(r.setup.model, r.setup.deployment, *r.setup.device,
+                                    load.context, load.batch),
+                  title_of("A prompt", load));
+  }
   finish(document, r);
   return {std::move(document), 0, r.warnings};
 }

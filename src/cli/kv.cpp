@@ -37,13 +37,15 @@ std::string lead_of(const Resolved& r, const KvAnswer& kv) {
 Answer answer_kv(const Request& request, const Catalog& catalog) {
   Resolved r = resolve(request, catalog, request.model, {}, "ideal");
   const auto asked = loads(request, r, "1k,4k,16k,64k,max", "1,8,32");
-  const KvAnswer kv = kv_answer(r.setup, asked);
+  Trace trace;
+  const KvAnswer kv = kv_answer(r.setup, asked, request.explain ? &trace : nullptr);
   Document document = start(r, "kv");
   document.body.emplace_back("kv", value(kv));
   document.lead = {lead_of(r, kv)};
   if (!kv.groups.empty())
     document.tables = {table<KvRow>("kv.rows", "KV cache"),
                        table<GroupRow>("kv.groups", "Cache groups")};
+  if (request.explain) add_explanation(document, trace);
   finish(document, r);
   return {std::move(document), 0, r.warnings};
 }

@@ -42,10 +42,10 @@ Answer answer(const Request& request, const Catalog& catalog) {
 
 // Options that parse but that no command of this version follows: refused, never ignored.
 void refuse_unfollowed(const Request& request) {
-  const std::pair<bool, const char*> asked[] = {
-      {request.breakdown, "--breakdown"},   {request.explain, "--explain"},
-      {request.tensors, "--tensors"},       {request.lengths.has_value(), "--lengths"},
-      {request.host.has_value(), "--host"}, {request.profile.has_value(), "--profile"}};
+  const std::pair<bool, const char*> asked[] = {{request.tensors, "--tensors"},
+                                                {request.lengths.has_value(), "--lengths"},
+                                                {request.host.has_value(), "--host"},
+                                                {request.profile.has_value(), "--profile"}};
   for (const auto& [given, option] : asked)
     if (given)
       throw Error("this option is not part of this version").of(option).advise("Leave it out.");

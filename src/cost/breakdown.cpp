@@ -2,17 +2,12 @@
 #include "cost/breakdown.h"
 
 #include <algorithm>
-#include <array>
 
 #include "cost/prefill.h"
 #include "cost/stage.h"
 
 namespace kvplan {
 namespace {
-
-constexpr std::array<std::string_view, 8> kCaches = {
-    "cache",      "window cache",     "chunk cache", "latent cache",
-    "index keys", "compressed cache", "state",       "cross cache"};
 
 void price(Portion& p, const DeviceSpec& device) {
   p.memory = p.bytes / device.bandwidth.value;
@@ -76,7 +71,7 @@ std::vector<Portion> weight_portions(const RankTerms& rank, const DeviceSpec& de
 
 Portion cache_portion(const CacheTerm& cache, const CacheUse& use, const DeviceSpec& device) {
   Portion p;
-  p.what = kCaches[cache.group.kind];
+  p.what = name_of_cache(cache.group.kind);
   p.format = cache.fastest;
   p.bytes = use.bytes;
   p.flops = Flops(use.flops);

@@ -2,6 +2,7 @@
 #include "cost/cache_term.h"
 
 #include <algorithm>
+#include <array>
 
 #include "cost/pairs.h"
 
@@ -53,6 +54,13 @@ double over_sequences(double all, double once, std::int64_t sequences) {
 }
 
 }  // namespace
+
+std::string_view name_of_cache(CacheGroup::Kind kind) {
+  constexpr std::array<std::string_view, 8> kNames = {
+      "cache",      "window cache",     "chunk cache", "latent cache",
+      "index keys", "compressed cache", "state",       "cross cache"};
+  return kNames[kind];
+}
 
 CacheTerm cache_term(const CacheGroup& group, const ModelSpec& model, const Parallelism& p,
                      std::int64_t first, std::int64_t end) {

@@ -2,6 +2,7 @@
 // A cache group as one rank of a pipeline stage has it, and what steps and prompts ask of it.
 #pragma once
 #include <cstdint>
+#include <string_view>
 
 #include "cost/deployment.h"
 #include "model/cache.h"
@@ -28,6 +29,9 @@ struct CacheTerm {
 // Layers [first, end) of the model are the stage's.
 CacheTerm cache_term(const CacheGroup&, const ModelSpec&, const Parallelism&, std::int64_t first,
                      std::int64_t end);
+
+// "window cache", "index keys", "state".
+std::string_view name_of_cache(CacheGroup::Kind);
 
 struct CacheUse {
   Bytes bytes;  // each once

@@ -6,17 +6,6 @@
 namespace kvplan {
 namespace {
 
-void note(const StageStep& step, Trace& trace) {
-  trace.note("bytes of one GPU = weights read + cache read and written",
-             {{"weights", step.weights.real()}, {"cache", step.cache.real()}},
-             (step.weights + step.cache).real(), "B");
-  trace.note("memory time = (bytes - last-level cache) / bandwidth", {}, step.memory.v, "s");
-  trace.note("arithmetic time = flops / fastest peak for each format", {{"flops", step.flops}},
-             step.compute.v, "s");
-  if (step.link.v > 0)
-    trace.note("link time = bytes that must cross / rate per direction", {}, step.link.v, "s");
-}
-
 // The smallest n in (good, bad] for which `holds` is false, given that it is so at `bad` alone.
 template <class Holds>
 std::int64_t first_failure(std::int64_t good, std::int64_t bad, Holds holds) {
@@ -57,14 +46,13 @@ Step DecodeModel::at(Tokens context, std::int64_t batch, Trace* trace) const {
   double flops = 0;
   bool has_experts = false;
   for (const Stage& stage : stages_) {
-    const StageStep step = stage.step(context, split);
+    const StageStep step = stage.step(context, split, trace);
     result.weight_bytes += step.weights * parallel_.tp;
     result.kv_bytes += step.cache * parallel_.tp;
     flops += step.flops * static_cast<double>(parallel_.tp);
     if (step.total() >= longest) longest = step.total(), result.bound = step.bound();
     typical = std::max(typical, step.typical());
     has_experts = has_experts || stage.has_experts();
-    if (trace) note(step, *trace);
     if (stages_.size() == 1) continue;
     const StageStep single = stage.step(context, {});
     alone += single.total();
@@ -75,7 +63,7 @@ Step DecodeModel::at(Tokens context, std::int64_t batch, Trace* trace) const {
   if (stages_[0].bandwidth().v <= 0 || longest.v <= 0) return result;  // nothing known bounds it
   result.seconds = longest;
   if (has_experts) result.typical_seconds = std::max(typical, typical_alone);
-  if (trace) trace->note("step = the largest of these, over all GPUs", {}, longest.v, "s");
+  if (trace) trace->note("step = the longest of these times, over all GPUs", {}, longest.v, "s");
   return result;
 }
 

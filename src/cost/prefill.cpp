@@ -18,11 +18,12 @@ Bytes reachable(const RankTerms& rank, const Passes& passes) {
 
 void note(const RankPrefill& p, Trace& trace) {
   trace.note("flops of one GPU = products with weights + causal scores and values",
-             {{"products", p.products}, {"attention", p.attention}}, p.products + p.attention,
-             "flop");
+             {{"products", p.products, "flop"}, {"attention", p.attention, "flop"}},
+             p.products + p.attention, "flop");
   trace.note("arithmetic time = flops / fastest peak for each format", {}, p.compute.v, "s");
   trace.note("memory time = (weights + cache written - last-level cache) / bandwidth",
-             {{"weights", p.weights.real()}, {"written", p.written.real()}}, p.memory.v, "s");
+             {{"weights", p.weights.real(), "B"}, {"written", p.written.real(), "B"}}, p.memory.v,
+             "s");
   if (p.link.v > 0)
     trace.note("link time = bytes that must cross / rate per direction", {}, p.link.v, "s");
 }
@@ -88,6 +89,9 @@ Prefill prefill(const ModelSpec& model, const Deployment& deployment, const Devi
   }
   // A prompt in chunks may keep every stage busy, so pipeline stages bound by the slowest alone.
   if (device.bandwidth.value.v > 0 && slowest.v > 0) result.seconds = slowest;
+  if (trace && result.seconds)
+    trace->note("time to the first token = the longest of these times, over all GPUs", {},
+                slowest.v, "s");
   return result;
 }
 

@@ -51,7 +51,7 @@ void Stage::add(const Product& p, const DeviceSpec& device) {
   experts_.push_back({p.experts, p.active, p.bytes});
 }
 
-StageStep Stage::step(Tokens context, BatchShare batch) const {
+StageStep Stage::step(Tokens context, BatchShare batch, Trace* trace) const {
   StageStep step;
   Bytes typical_experts;
   step.weights = dense_ + table_row_ * batch.local;
@@ -80,7 +80,42 @@ StageStep Stage::step(Tokens context, BatchShare batch) const {
   step.memory = memory(distinct);
   step.typical_memory = memory(distinct + typical_experts);
   if (link_) step.link = crossing_per_token_ * batch.local / *link_;
+  if (trace) explain(step, context, batch, *trace);
   return step;
+}
+
+void Stage::explain(const StageStep& step, Tokens context, BatchShare batch, Trace& trace) const {
+  const auto tokens = static_cast<double>(batch.local), pooled = static_cast<double>(batch.pooled);
+  const Bytes rows = table_row_ * batch.local;
+  trace.note("weights read = dense + chosen experts + a row of each table per sequence",
+             {{"dense", dense_.real(), "B"},
+              {"experts", (step.weights - dense_ - rows).real(), "B"},
+              {"row", table_row_.real(), "B"},
+              {"sequences", tokens, ""}},
+             step.weights.real(), "B");
+  for (const Cache& cache : caches_)
+    trace.note(std::string(name_of_cache(cache.term.group.kind)) + " read and written",
+               {{"context", context.real(), "tokens"}, {"sequences", tokens, ""}},
+               step_use(cache.term, {context, prefix_, source_}, batch.local).bytes.real(), "B");
+  trace.note("memory time = (weights + cache - last-level cache) / bandwidth",
+             {{"weights", step.weights.real(), "B"},
+              {"cache", step.cache.real(), "B"},
+              {"last-level cache", last_level_cache_.real(), "B"},
+              {"bandwidth", bandwidth_.v, "B/s"}},
+             step.memory.v, "s");
+  trace.note("flops = per token x sequences + per token x sequences of the experts + attention",
+             {{"per token", per_token_.flops, "flop"},
+              {"in experts", per_pooled_token_.flops, "flop"},
+              {"sequences", tokens, ""},
+              {"of the experts", pooled, ""}},
+             step.flops, "flop");
+  trace.note("arithmetic time = flops / fastest peak for each format", {}, step.compute.v, "s");
+  if (step.link.v > 0)
+    trace.note("link time = bytes per token x sequences / rate per direction",
+               {{"per token", crossing_per_token_.real(), "B"},
+                {"sequences", tokens, ""},
+                {"rate", link_->v, "B/s"}},
+               step.link.v, "s");
 }
 
 }  // namespace kvplan

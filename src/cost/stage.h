@@ -8,6 +8,7 @@
 
 #include "cost/device.h"
 #include "cost/rank.h"
+#include "cost/trace.h"
 
 namespace kvplan {
 
@@ -34,8 +35,9 @@ class Stage {
  public:
   Stage(const RankTerms&, const Deployment&, const DeviceSpec&);
 
-  // The step that reads `context` tokens of each sequence, the newest included. Allocates nothing.
-  StageStep step(Tokens context, BatchShare) const;
+  // The step that reads `context` tokens of each sequence, the newest included. Allocates nothing
+  // unless it is to explain itself.
+  StageStep step(Tokens context, BatchShare, Trace* = nullptr) const;
   bool has_experts() const { return !experts_.empty(); }
   BytesPerSecond bandwidth() const { return bandwidth_; }
 
@@ -54,6 +56,7 @@ class Stage {
   };
 
   void add(const Product&, const DeviceSpec&);
+  void explain(const StageStep&, Tokens context, BatchShare, Trace&) const;
 
   Bytes dense_;      // weights that every step reads
   Bytes table_row_;  // embedding bytes per token

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "engine/stages.h"
 #include "model/cache.h"
@@ -45,6 +46,40 @@ Bytes read_by_step(const CacheGroup& group, Tokens context, Tokens source) {
   return entry_bytes(group) * checked_mul(read_entries(group, context, source), readers);
 }
 
+// "key 8 x 128 bf16 + value 8 x 128 bf16".
+std::string entry_text(const CacheGroup& group) {
+  constexpr std::array<const char*, 5> kRoles = {"key", "value", "latent", "rope", "index key"};
+  std::string text;
+  for (const Part& part : group.entry)
+    text += (text.empty() ? "" : " + ") + std::string(kRoles[part.role]) + " " +
+            std::to_string(part.heads) + " x " + std::to_string(part.width) + " " +
+            std::string(part.format->name);
+  return text;
+}
+
+void explain(const CacheGroup& group, const Load& load, Tokens source, Trace& trace) {
+  const auto layers = static_cast<double>(group.layers.size());
+  const auto sequences = static_cast<double>(load.batch);
+  const std::string kind(kKinds[group.kind]);
+  const double total = (stored_bytes(group, load.context, source) * load.batch).real();
+  if (std::holds_alternative<State>(group.law)) {
+    trace.note(kind + " = layers x state of a layer x sequences",
+               {{"layers", layers, ""},
+                {"of a layer", state_bytes(group).real(), "B"},
+                {"sequences", sequences, ""}},
+               total, "B");
+    return;
+  }
+  const double entry = entry_bytes(group).real();
+  trace.note(kind + " entry of a layer = " + entry_text(group), {}, entry, "B");
+  trace.note(kind + " = layers x entry x entries x sequences",
+             {{"layers", layers, ""},
+              {"entry", entry, "B"},
+              {"entries", static_cast<double>(stored_entries(group, load.context, source)), ""},
+              {"sequences", sequences, ""}},
+             total, "B");
+}
+
 double growth_on_fullest_gpu(const Setup& setup) {
   const Parallelism& p = setup.deployment.parallel;
   double most = 0;
@@ -55,7 +90,7 @@ double growth_on_fullest_gpu(const Setup& setup) {
 
 }  // namespace
 
-KvAnswer kv_answer(const Setup& setup, std::span<const Load> loads) {
+KvAnswer kv_answer(const Setup& setup, std::span<const Load> loads, Trace* first) {
   const auto groups = cache_groups(setup.model, setup.deployment.cache);
   const auto engine = make_engine(setup.engine, setup.model, setup.deployment);
   const Tokens source = setup.deployment.source_tokens;
@@ -77,6 +112,8 @@ KvAnswer kv_answer(const Setup& setup, std::span<const Load> loads) {
     }
     answer.rows.push_back(row);
   }
+  if (first && !loads.empty())
+    for (const CacheGroup& group : groups) explain(group, loads[0], source, *first);
   return answer;
 }
 

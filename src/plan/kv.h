@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cost/trace.h"
 #include "plan/setup.h"
 
 namespace kvplan {
@@ -40,6 +41,7 @@ struct KvAnswer {
   std::vector<KvRow> rows;
 };
 
-KvAnswer kv_answer(const Setup&, std::span<const Load> loads);
+// The first load is explained where asked.
+KvAnswer kv_answer(const Setup&, std::span<const Load> loads, Trace* first = nullptr);
 
 }  // namespace kvplan

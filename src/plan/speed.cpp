@@ -15,7 +15,7 @@ std::optional<double> usd_per_million(const DeviceSpec& device, std::int64_t gpu
 
 }  // namespace
 
-DecodeAnswer decode_answer(const Setup& setup, std::span<const Load> loads) {
+DecodeAnswer decode_answer(const Setup& setup, std::span<const Load> loads, Trace* first) {
   const DeviceSpec& device = setup.device.value();
   const DecodeModel model(setup.model, setup.deployment, device);
   const auto engine = make_engine(setup.engine, setup.model, setup.deployment);
@@ -27,7 +27,8 @@ DecodeAnswer decode_answer(const Setup& setup, std::span<const Load> loads) {
     answer.crossover_context = model.crossover_context(loads[0].batch);
   }
   for (const Load& load : loads) {
-    DecodeRow row{load.context, load.batch, false, model.at(load.context, load.batch), {}};
+    Trace* trace = answer.rows.empty() ? first : nullptr;
+    DecodeRow row{load.context, load.batch, false, model.at(load.context, load.batch, trace), {}};
     row.fits = engine->reserved(load.context, load.batch) <= pool;
     if (row.step.seconds)
       row.usd_per_million_tokens =
@@ -38,12 +39,15 @@ DecodeAnswer decode_answer(const Setup& setup, std::span<const Load> loads) {
   return answer;
 }
 
-std::vector<PrefillRow> prefill_answer(const Setup& setup, std::span<const Load> loads) {
+std::vector<PrefillRow> prefill_answer(const Setup& setup, std::span<const Load> loads,
+                                       Trace* first) {
   std::vector<PrefillRow> rows;
-  for (const Load& load : loads)
-    rows.push_back(
-        {load.context, load.batch,
-         prefill(setup.model, setup.deployment, setup.device.value(), load.context, load.batch)});
+  for (const Load& load : loads) {
+    Trace* trace = rows.empty() ? first : nullptr;
+    rows.push_back({load.context, load.batch,
+                    prefill(setup.model, setup.deployment, setup.device.value(), load.context,
+                            load.batch, trace)});
+  }
   return rows;
 }
 

@@ -24,8 +24,8 @@ struct DecodeAnswer {
   std::optional<Tokens> crossover_context;      // at the first row's batch
   std::vector<DecodeRow> rows;
 };
-// Requires a device.
-DecodeAnswer decode_answer(const Setup&, std::span<const Load> loads);
+// Requires a device. The first load is explained where asked.
+DecodeAnswer decode_answer(const Setup&, std::span<const Load> loads, Trace* first = nullptr);
 
 struct PrefillRow {
   Tokens prompt;
@@ -33,7 +33,8 @@ struct PrefillRow {
   Prefill prefill;
 };
 // Requires a device. A load's context is the prompt.
-std::vector<PrefillRow> prefill_answer(const Setup&, std::span<const Load> loads);
+std::vector<PrefillRow> prefill_answer(const Setup&, std::span<const Load> loads,
+                                       Trace* first = nullptr);
 
 // Tokens per second of a step that yields one token for each of `batch` sequences.
 inline double tokens_per_second(std::int64_t batch, Seconds step) {

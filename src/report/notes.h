@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // "assumptions", "warnings", and what --explain shows.
 #pragma once
+#include <string>
+
 #include "cost/trace.h"
 #include "error.h"
 #include "plan/setup.h"
@@ -19,16 +21,21 @@ inline constexpr auto description<Warning> = std::tuple{
     field("code", &Warning::code, "code"), field("message", &Warning::message, "warning")};
 
 template <>
-inline constexpr auto description<Trace::Term> = std::tuple{
-    field("formula", &Trace::Term::formula, "formula"),
-    field(
-        "operands",
-        [](const Trace::Term& t) {
-          Object operands;
-          for (const auto& [name, x] : t.operands) operands.emplace_back(name, value(x));
-          return operands;
-        },
-        "with"),
-    field("result", &Trace::Term::result, "gives"), field("unit", &Trace::Term::unit, "unit")};
+inline constexpr auto description<Trace::Operand> =
+    std::tuple{field("name", &Trace::Operand::name), field("value", &Trace::Operand::value),
+               field("unit", &Trace::Operand::unit)};
+
+// "layers 32, entry 4,096 B": operands as people read them, exact.
+std::string operands_text(const Trace::Term&);
+std::string result_text(const Trace::Term&);
+
+template <>
+inline constexpr auto description<Trace::Term> =
+    std::tuple{field("formula", &Trace::Term::formula, "formula"),
+               field("operands", &Trace::Term::operands),
+               field("with", operands_text, "with"),
+               field("result", &Trace::Term::result),
+               field("unit", &Trace::Term::unit),
+               field("gives", result_text, "gives")};
 
 }  // namespace kvplan

@@ -320,10 +320,3 @@ TEST_CASE("a breakdown shows on which side of the ridge an operator lies") {
   CHECK(mlp->ridge.value() == doctest::Approx(989 / 3.35));
   CHECK(mlp->memory > mlp->arithmetic.value());
 }
-
-TEST_CASE("a trace says what the step was computed from") {
-  Trace trace;
-  DecodeModel(shapes::llama3_8b(), deployment(8), devices::h100()).at(Tokens(100), 1, &trace);
-  REQUIRE(trace.terms.size() == 5);
-  CHECK(trace.terms.back().unit == "s");
-}

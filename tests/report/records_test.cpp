@@ -156,6 +156,7 @@ TEST_CASE("a fit, an assumption, a rung and a term of a trace are described") {
   Rung rung;
   rung.recipe = "q4_k_m";
   CHECK(at<std::string>(object(rung), "weights") == "q4_k_m");
-  const Trace::Term term{"a = b + c", {{"b", 1}, {"c", 2}}, 3, "B"};
-  CHECK(at<double>(object(term), "operands.c") == 2);
+  const Trace::Term term{"a = b x c", {{"b", 1500, "B"}, {"c", 2, ""}}, 3000, "B"};
+  CHECK(at<std::string>(object(term), "with") == "b 1,500 B, c 2");
+  CHECK(at<std::string>(object(term), "gives") == "3,000 B");
 }
