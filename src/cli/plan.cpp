@@ -126,7 +126,9 @@ Answer answer_plan(const Request& request, const Catalog& catalog) {
   if (!r.setup.engine.kv_pool)
     fewest = fewest_gpus(r.setup, asked.value_or(Load{std::min(Tokens(2048), r.longest()), 1}));
 
-  const auto rates = decode_answer(r.setup, rate_loads(r, f, asked));
+  Trace trace;
+  const auto rates =
+      decode_answer(r.setup, rate_loads(r, f, asked), request.explain ? &trace : nullptr);
   const bool yes = f.fits && fast_enough(request, rates);
   document.lead = {lead_of(r, f, asked, fewest)};
   if (f.fits && !yes)
@@ -162,6 +164,7 @@ Answer answer_plan(const Request& request, const Catalog& catalog) {
     plan.emplace_back("levers", value(found));
     document.tables.push_back(table<Lever>("plan.levers", "What would help most here"));
   }
+  if (request.explain) add_explanation(document, trace);
   if (f.fits) {
     const Tokens reached = f.capacity.max_context.value_or(f.max_context.value_or(r.longest()));
     const Tokens length = std::min(reached, r.longest());
