@@ -113,16 +113,18 @@ std::optional<Shape> moe(const Row& row) {
                   row.count("experts"), row.count("tp"),     row.count("ep"),    format};
 }
 
+std::optional<CollectiveShape::Kind> kind_named(const std::string& name) {
+  for (const auto kind : {CollectiveShape::all_reduce, CollectiveShape::all_gather,
+                          CollectiveShape::reduce_scatter, CollectiveShape::all_to_all})
+    if (name == name_of(kind)) return kind;
+  if (name == "alltoall") return CollectiveShape::all_to_all;
+  return std::nullopt;
+}
+
 std::optional<Shape> collective(const Row& row) {
-  const std::map<std::string, CollectiveShape::Kind> kinds{
-      {"all_reduce", CollectiveShape::all_reduce},
-      {"all_gather", CollectiveShape::all_gather},
-      {"reduce_scatter", CollectiveShape::reduce_scatter},
-      {"alltoall", CollectiveShape::all_to_all},
-      {"all_to_all", CollectiveShape::all_to_all}};
-  const auto kind = kinds.find(row.text("op"));
-  if (kind == kinds.end() || row.count("n_gpus") < 2) return std::nullopt;
-  return CollectiveShape{kind->second, row.count("n_gpus"), Bytes(row.count("bytes"))};
+  const auto kind = kind_named(row.text("op"));
+  if (!kind || row.count("n_gpus") < 2) return std::nullopt;
+  return CollectiveShape{*kind, row.count("n_gpus"), Bytes(row.count("bytes"))};
 }
 
 // In this order: a table of more columns before one whose columns it contains.
@@ -159,7 +161,9 @@ bool of_device(const Row& row, const std::string& device) {
 }
 std::string variant_of(const Row& row) {
   if (!row.has("op") || row.has("m")) return {};
-  return row.text("op") + (row.has("backend") ? " " + row.text("backend") : std::string());
+  const auto kind = kind_named(row.text("op"));
+  if (!kind) return {};
+  return std::string(name_of(*kind)) + (row.has("backend") ? " " + row.text("backend") : "");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/sample.h"
+#include "cost/measured.h"
 
 namespace kvplan {
 

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
+#include "calibrate/interval.h"
 #include "calibrate/least_squares.h"
+#include "calibrate/left_out.h"
 #include "calibrate/start.h"
-#include "calibrate/statistics.h"
 
 namespace kvplan {
 namespace {
@@ -16,91 +15,29 @@ namespace {
 constexpr double kScale = 0.05;  // residuals beyond 5 % count less and less
 constexpr double kPull = 0.02;   // per unit of a constant's logarithm
 constexpr std::size_t kMostRows = 2500, kLeastRows = 8;
-constexpr int kSteps = 80, kStepsAgain = 12, kFolds = 3;
-constexpr std::size_t kBands = 3;
-
-struct Key {
-  std::string op, format, variant;
-  friend auto operator<=>(const Key&, const Key&) = default;
-};
-
-std::vector<Key> keys_of(const Measured& row) {
-  struct Visitor {
-    std::vector<Key> operator()(const GemmShape& s) const {
-      std::vector<Key> keys{{"gemm", std::string(s.weights->name), {}}};
-      if (class_of(s) != "gemm") keys.push_back({std::string(class_of(s)), keys[0].format, {}});
-      return keys;
-    }
-    std::vector<Key> operator()(const DecodeAttentionShape& s) const {
-      return {{"decode_attention", std::string(s.key->name), {}}};
-    }
-    std::vector<Key> operator()(const PrefillAttentionShape& s) const {
-      return {{"prefill_attention", std::string(s.cache->name), {}}};
-    }
-    std::vector<Key> operator()(const LatentDecodeShape& s) const {
-      return {{"latent_decode", std::string(s.latent_format->name), {}}};
-    }
-    std::vector<Key> operator()(const MoeShape& s) const {
-      return {{"moe", std::string(s.weights->name), {}}};
-    }
-    std::vector<Key> operator()(const CollectiveShape&) const { return {{"collective", "", {}}}; }
-  };
-  std::vector<Key> keys = std::visit(Visitor{}, row.shape);
-  for (Key& key : keys) key.variant = row.variant;
-  return keys;
-}
-
-std::vector<std::int64_t> axes_of(const Shape& shape) {
-  struct Visitor {
-    std::vector<std::int64_t> operator()(const GemmShape& s) const { return {s.m, s.n, s.k}; }
-    std::vector<std::int64_t> operator()(const DecodeAttentionShape& s) const {
-      return {s.batch, s.heads, s.kv_heads, s.context};
-    }
-    std::vector<std::int64_t> operator()(const PrefillAttentionShape& s) const {
-      return {s.batch, s.heads, s.kv_heads, s.queries};
-    }
-    std::vector<std::int64_t> operator()(const LatentDecodeShape& s) const {
-      return {s.batch, s.heads, s.context};
-    }
-    std::vector<std::int64_t> operator()(const MoeShape& s) const {
-      return {s.tokens, s.hidden, s.inner, s.experts};
-    }
-    std::vector<std::int64_t> operator()(const CollectiveShape& s) const {
-      return {s.ranks, s.bytes.n};
-    }
-  };
-  return std::visit(Visitor{}, shape);
-}
-
-using Rows = std::vector<const Measured*>;
-
-std::uint64_t hashed(std::uint64_t x) {  // splitmix64
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-Rows thinned(const Rows& rows, std::uint64_t seed) {
-  if (rows.size() <= kMostRows) return rows;
-  Rows some;
-  const std::uint64_t limit = UINT64_MAX / rows.size() * kMostRows;
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    if (hashed(seed ^ hashed(i)) < limit) some.push_back(rows[i]);
-  return some;
-}
-
-template <class L>
-using ShapeOf = typename StartOf<L>::Shape;
+constexpr int kSteps = 80, kStepsAgain = 12;
 
 template <class L>
 Seconds predicted(const L& law, const Measured& row, Caches caches) {
-  return time(law, std::get<ShapeOf<L>>(row.shape), caches);
+  return time(law, std::get<typename StartOf<L>::Shape>(row.shape), caches);
 }
 
-// Fits the constants' logarithms from a given start.
 template <class L>
-Minimum fit_from(const L& start, const Rows& rows, Caches caches, int steps, L& law) {
+void assign(L& law, const std::vector<double>& logarithms) {
+  std::size_t i = 0;
+  L::each(law,
+          [&](const char*, double& value, double, double) { value = std::exp(logarithms[i++]); });
+}
+
+template <class L>
+struct Solution {
+  L law;
+  double cost = 0;
+};
+
+// Fits the logarithms of the constants, from a given start.
+template <class L>
+Solution<L> fit_from(const L& start, const MeasuredRows& rows, Caches caches, int steps) {
   std::vector<double> x;
   Box box;
   L::each(start, [&](const char*, double value, double low, double high) {
@@ -108,10 +45,6 @@ Minimum fit_from(const L& start, const Rows& rows, Caches caches, int steps, L& 
     box.low.push_back(std::log(low));
     box.high.push_back(std::log(high));
   });
-  const auto assign = [](L& to, const std::vector<double>& from) {
-    std::size_t i = 0;
-    L::each(to, [&](const char*, double& value, double, double) { value = std::exp(from[i++]); });
-  };
   L trial = start;
   const Residuals residuals = [&](const std::vector<double>& at, std::vector<double>& out) {
     assign(trial, at);
@@ -119,162 +52,116 @@ Minimum fit_from(const L& start, const Rows& rows, Caches caches, int steps, L& 
     for (std::size_t i = 0; i < rows.size(); ++i)
       out[i] = std::log(predicted(trial, *rows[i], caches) / rows[i]->time);
   };
-  Minimum minimum = minimise(residuals, x, box, kScale, kPull, steps);
-  law = start;
-  assign(law, minimum.at);
-  return minimum;
+  const Minimum minimum = minimise(residuals, x, box, kScale, kPull, steps);
+  assign(trial, minimum.at);
+  return {trial, minimum.cost};
 }
 
 template <class L>
-L fit_law(const Rows& rows, const FitOptions& options) {
-  const Rows some = thinned(rows, options.seed);
-  std::optional<Minimum> best;
-  L result;
-  for (const L& start : StartOf<L>::of(some)) {
-    L law;
-    Minimum minimum = fit_from(start, some, options.caches, kSteps, law);
-    if (best && best->cost <= minimum.cost) continue;
-    best = std::move(minimum);
-    result = law;
+L best_law(const MeasuredRows& rows, Caches caches) {
+  std::optional<Solution<L>> best;
+  for (const L& start : StartOf<L>::of(rows)) {
+    const Solution<L> found = fit_from(start, rows, caches, kSteps);
+    if (!best || found.cost < best->cost) best = found;
   }
-  return result;
+  return best.value().law;
 }
 
-struct Residual {
-  Seconds predicted;
-  double log_ratio;  // log(measured / predicted)
-  double ape;
-};
-
-Residual residual(Seconds prediction, Seconds measured) {
-  return {prediction, std::log(measured / prediction), std::abs(prediction / measured - 1)};
-}
-
-// For every axis, every third of its values in turn is left out of the fit and predicted.
 template <class L>
-std::vector<Residual> left_out(const L& law, const Rows& all, const FitOptions& options) {
-  const Rows rows = thinned(all, options.seed + 1);
-  std::vector<Residual> residuals;
-  const std::size_t axes = axes_of(rows.front()->shape).size();
-  for (std::size_t axis = 0; axis < axes; ++axis) {
-    std::set<std::int64_t> values;
-    for (const Measured* row : rows) values.insert(axes_of(row->shape)[axis]);
-    if (values.size() < 3) continue;
-    std::vector<std::int64_t> order(values.begin(), values.end());
-    std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-      const auto key = [&](std::int64_t v) {
-        return hashed(options.seed ^ hashed(static_cast<std::uint64_t>(v)));
-      };
-      return key(a) < key(b);
-    });
-    std::map<std::int64_t, std::size_t> fold_of;
-    for (std::size_t i = 0; i < order.size(); ++i) fold_of[order[i]] = i % kFolds;
-    for (std::size_t fold = 0; fold < kFolds; ++fold) {
-      Rows kept, out;
-      for (const Measured* row : rows)
-        (fold_of[axes_of(row->shape)[axis]] == fold ? out : kept).push_back(row);
-      if (kept.size() < kLeastRows / 2 || out.empty()) continue;
-      L partial;
-      fit_from(law, kept, options.caches, kStepsAgain, partial);
-      for (const Measured* row : out)
-        residuals.push_back(residual(predicted(partial, *row, options.caches), row->time));
-    }
-  }
-  return residuals;
+std::vector<Prediction> predictions_of(const L& law, const MeasuredRows& rows, Caches caches) {
+  std::vector<Prediction> predictions;
+  for (const Measured* row : rows) predictions.push_back({predicted(law, *row, caches), row->time});
+  return predictions;
 }
 
-std::vector<Band> bands_of(std::vector<Residual> residuals, double coverage) {
-  std::sort(residuals.begin(), residuals.end(),
-            [](const Residual& a, const Residual& b) { return a.predicted < b.predicted; });
-  const std::size_t count = residuals.size() >= 60 ? kBands : 1;
-  std::vector<Band> bands;
-  for (std::size_t b = 0; b < count; ++b) {
-    const std::size_t first = residuals.size() * b / count,
-                      last = residuals.size() * (b + 1) / count;
-    std::vector<double> logs;
-    for (std::size_t i = first; i < last; ++i) logs.push_back(residuals[i].log_ratio);
-    const Bounds bounds = conformal(std::move(logs), coverage);
-    bands.push_back({residuals[last - 1].predicted, std::exp(std::min(bounds.low, 0.0)),
-                     std::exp(std::max(bounds.high, 0.0))});
+// What each fold's own fit says of the rows that it never saw.
+template <class L>
+std::vector<std::vector<Prediction>> unseen(const L& law, const MeasuredRows& rows,
+                                            const FitOptions& options) {
+  std::vector<std::vector<Prediction>> folds;
+  for (const Fold& fold : folds_of(thinned(rows, kMostRows, options.seed + 1), options.seed)) {
+    if (fold.kept.size() < kLeastRows / 2 || fold.out.empty()) continue;
+    const L partial = fit_from(law, fold.kept, options.caches, kStepsAgain).law;
+    folds.push_back(predictions_of(partial, fold.out, options.caches));
   }
-  return bands;
+  return folds;
 }
 
-Quality quality_of(const std::vector<Residual>& residuals, const LawFit& fit) {
-  Quality quality;
-  quality.samples = residuals.size();
-  if (residuals.empty()) return quality;
-  std::vector<double> apes;
+std::vector<Prediction> joined(const std::vector<std::vector<Prediction>>& folds,
+                               std::size_t without) {
+  std::vector<Prediction> all;
+  for (std::size_t i = 0; i < folds.size(); ++i)
+    if (i != without) all.insert(all.end(), folds[i].begin(), folds[i].end());
+  return all;
+}
+
+// Each fold is judged by intervals that the other folds gave.
+std::optional<Quality> quality_of_folds(const std::vector<std::vector<Prediction>>& folds,
+                                        Fit fit) {
+  if (folds.size() < 2) return std::nullopt;
   double inside = 0;
-  for (const Residual& r : residuals) {
-    apes.push_back(r.ape);
-    const Estimate e = with_band(fit, r.predicted);
-    const Seconds measured = r.predicted * std::exp(r.log_ratio);
-    inside += measured >= e.low && measured <= e.high;
+  for (std::size_t i = 0; i < folds.size(); ++i) {
+    fit.bands = bands_of(joined(folds, i), fit.nominal);
+    inside += quality_of(folds[i], fit).coverage * static_cast<double>(folds[i].size());
   }
-  quality.median_ape = quantile(apes, 0.5);
-  quality.p90_ape = quantile(apes, 0.9);
-  quality.coverage = inside / static_cast<double>(residuals.size());
+  Quality quality = quality_of(joined(folds, folds.size()), fit);
+  quality.coverage = inside / static_cast<double>(quality.samples);
   return quality;
 }
 
 template <class L>
-LawFit fit_class(const Key& key, const Rows& rows, const FitOptions& options) {
-  LawFit fit;
-  fit.op = key.op;
-  fit.format = key.format;
-  fit.variant = key.variant;
-  fit.samples = rows.size();
+Fit fit_class(const Class& c, const MeasuredRows& rows, const FitOptions& options) {
+  Fit fit;
+  fit.op = c.op;
+  fit.format = c.format;
+  fit.variant = c.variant;
+  fit.samples = static_cast<std::int64_t>(rows.size());
   fit.nominal = options.coverage;
-  const L law = fit_law<L>(rows, options);
+  const L law = best_law<L>(thinned(rows, kMostRows, options.seed), options.caches);
   fit.law = law;
-  std::vector<Residual> residuals = left_out(law, rows, options);
-  if (residuals.empty())
-    for (const Measured* row : rows)
-      residuals.push_back(residual(predicted(law, *row, options.caches), row->time));
-  fit.bands = bands_of(residuals, options.coverage);
-  fit.left_out = quality_of(residuals, fit);
+  const auto folds = unseen(law, rows, options);
+  fit.left_out = quality_of_folds(folds, fit);
+  // Too few values for that: the rows themselves, which flatters.
+  fit.bands = bands_of(
+      folds.empty() ? predictions_of(law, rows, options.caches) : joined(folds, folds.size()),
+      options.coverage);
   return fit;
 }
 
-LawFit fit_key(const Key& key, const Rows& rows, const FitOptions& options) {
-  if (key.op == "decode_attention") return fit_class<DecodeAttentionLaw>(key, rows, options);
-  if (key.op == "prefill_attention") return fit_class<PrefillAttentionLaw>(key, rows, options);
-  if (key.op == "latent_decode") return fit_class<LatentLaw>(key, rows, options);
-  if (key.op == "moe") return fit_class<MoeLaw>(key, rows, options);
-  if (key.op == "collective") return fit_class<CollectiveLaw>(key, rows, options);
-  return fit_class<GemmLaw>(key, rows, options);
-}
-
-std::map<Key, Rows> grouped(const std::vector<Measured>& measured) {
-  std::map<Key, Rows> groups;
-  for (const Measured& row : measured)
-    for (const Key& key : keys_of(row)) groups[key].push_back(&row);
-  return groups;
+Fit fit_any(const Class& c, const MeasuredRows& rows, const FitOptions& options) {
+  switch (c.op) {
+    case OperatorClass::decode_attention:
+      return fit_class<DecodeAttentionLaw>(c, rows, options);
+    case OperatorClass::prefill_attention:
+      return fit_class<PrefillAttentionLaw>(c, rows, options);
+    case OperatorClass::latent_decode:
+      return fit_class<LatentLaw>(c, rows, options);
+    case OperatorClass::moe:
+      return fit_class<MoeLaw>(c, rows, options);
+    case OperatorClass::collective:
+      return fit_class<CollectiveLaw>(c, rows, options);
+    default:
+      return fit_class<GemmLaw>(c, rows, options);
+  }
 }
 
 }  // namespace
 
-std::vector<LawFit> fit_all(const std::vector<Measured>& measured, const FitOptions& options) {
-  std::vector<LawFit> fits;
-  for (const auto& [key, rows] : grouped(measured))
-    if (rows.size() >= kLeastRows) fits.push_back(fit_key(key, rows, options));
+std::vector<Fit> fit_all(const std::vector<Measured>& measured, const FitOptions& options) {
+  std::vector<Fit> fits;
+  for (const auto& [c, rows] : by_class(measured))
+    if (rows.size() >= kLeastRows) fits.push_back(fit_any(c, rows, options));
   return fits;
 }
 
-void judge(std::vector<LawFit>& fits, const std::vector<Measured>& measured, Caches caches) {
-  const std::map<Key, Rows> groups = grouped(measured);
-  for (LawFit& fit : fits) {
+void judge(std::vector<Fit>& fits, const std::vector<Measured>& measured, Caches caches) {
+  const auto groups = by_class(measured);
+  for (Fit& fit : fits) {
     const auto rows = groups.find({fit.op, fit.format, fit.variant});
     if (rows == groups.end()) continue;
-    std::vector<Residual> residuals;
-    std::visit(
-        [&](const auto& law) {
-          for (const Measured* row : rows->second)
-            residuals.push_back(residual(predicted(law, *row, caches), row->time));
-        },
-        fit.law);
-    fit.holdout = quality_of(residuals, fit);
+    const auto predictions = std::visit(
+        [&](const auto& law) { return predictions_of(law, rows->second, caches); }, fit.law);
+    fit.holdout = quality_of(predictions, fit);
   }
 }
 

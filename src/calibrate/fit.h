@@ -3,10 +3,11 @@
 // come from fits that left whole values of an axis out, because unseen shapes are what a plan asks
 // for.
 #pragma once
+#include <cstdint>
 #include <vector>
 
-#include "calibrate/sample.h"
-#include "cost/law_profile.h"
+#include "cost/measured.h"
+#include "cost/profile.h"
 
 namespace kvplan {
 
@@ -18,8 +19,8 @@ struct FitOptions {
 
 // One fit per class, format and variant with at least 8 rows. Products with weights are fitted
 // twice: few rows (weight_stream) and all (gemm).
-std::vector<LawFit> fit_all(const std::vector<Measured>&, const FitOptions&);
+std::vector<Fit> fit_all(const std::vector<Measured>&, const FitOptions&);
 // Sets `holdout` of each fit that has rows in the table.
-void judge(std::vector<LawFit>&, const std::vector<Measured>&, Caches);
+void judge(std::vector<Fit>&, const std::vector<Measured>&, Caches);
 
 }  // namespace kvplan

@@ -4,15 +4,13 @@
 #pragma once
 #include <vector>
 
-#include "calibrate/sample.h"
+#include "calibrate/classes.h"
 #include "cost/laws.h"
 
 namespace kvplan {
 
 template <class L>
 struct StartOf;
-
-using MeasuredRows = std::vector<const Measured*>;
 
 // `of` gives one start or several that lead to different minima.
 template <>

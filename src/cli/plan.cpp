@@ -8,9 +8,9 @@
 #include "cli/answer.h"
 #include "engine/command_line.h"
 #include "model/parameters.h"
-#include "plan/fit.h"
 #include "plan/ladder.h"
 #include "plan/levers.h"
+#include "plan/sizing.h"
 #include "plan/speed.h"
 #include "report/budget.h"
 #include "report/device.h"
@@ -50,7 +50,7 @@ std::vector<std::string_view> ladder_recipes(const Setup& setup) {
 }
 
 // What the engine does when nobody names a length: it takes the model's own and may refuse.
-std::optional<std::string> default_length_note(const Resolved& r, const Fit& f) {
+std::optional<std::string> default_length_note(const Resolved& r, const Sizing& f) {
   if (r.setup.engine.name != "vllm" || r.setup.engine.max_model_len || !f.capacity.max_context)
     return std::nullopt;
   if (*f.capacity.max_context >= r.longest()) return std::nullopt;
@@ -66,7 +66,7 @@ std::string rate_text(const Resolved& r, const Load& load) {
                      shown(tokens_per_second(1, *rows[0].step.seconds), Show::tokens_per_second));
 }
 
-std::string lead_of(const Resolved& r, const Fit& f, const std::optional<Load>& asked,
+std::string lead_of(const Resolved& r, const Sizing& f, const std::optional<Load>& asked,
                     const std::optional<FewestGpus>& fewest) {
   const std::string who = subject(r);
   if (!f.fits) {
@@ -96,7 +96,7 @@ std::string lead_of(const Resolved& r, const Fit& f, const std::optional<Load>& 
 
 // The rates worth knowing: one user and as many as fit at the usual length, one user at full
 // length.
-std::vector<Load> rate_loads(const Resolved& r, const Fit& f, const std::optional<Load>& asked) {
+std::vector<Load> rate_loads(const Resolved& r, const Sizing& f, const std::optional<Load>& asked) {
   if (asked) return {*asked};
   const Tokens usual = std::min(kUsersContext, r.longest());
   std::vector<Load> all{{usual, 1}};
@@ -120,7 +120,7 @@ Answer answer_plan(const Request& request, const Catalog& catalog) {
       resolve(request, catalog, request.model, request.device.value_or(""), usual_engine(request));
   const auto asked = asked_load(request, r);
   const Tokens usual = std::min(kUsersContext, r.longest());
-  const Fit f = fit(r.setup, asked, usual, r.longest());
+  const Sizing f = sizing(r.setup, asked, usual, r.longest());
   Document document = start(r, "plan");
   std::optional<FewestGpus> fewest;
   if (!r.setup.engine.kv_pool)

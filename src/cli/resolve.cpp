@@ -9,7 +9,7 @@
 #include "engine/command_line.h"
 #include "engine/flags.h"
 #include "model/recipe.h"
-#include "plan/fit.h"
+#include "plan/sizing.h"
 #include "report/kv.h"
 #include "report/model.h"
 #include "report/notes.h"

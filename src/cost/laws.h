@@ -41,6 +41,7 @@ struct GemmLaw {
     f("memory_sharpness", law.memory_sharpness, 1.0, 8.0);
     f("rate_sharpness", law.rate_sharpness, 1.0, 8.0);
   }
+  friend bool operator==(const GemmLaw&, const GemmLaw&) = default;
 };
 
 // t = floor of launch, layout and combination + max(cost of pairs, memory, one split's tokens).
@@ -78,6 +79,7 @@ struct DecodeAttentionLaw {
     f("cache_bytes", law.cache.v, 1e6, 1e9);
     f("sharpness", law.sharpness, 1.0, 8.0);
   }
+  friend bool operator==(const DecodeAttentionLaw&, const DecodeAttentionLaw&) = default;
 };
 
 // t = floor + cache writes + max(arithmetic over pairs of tokens, memory, one block's tokens).
@@ -110,6 +112,7 @@ struct PrefillAttentionLaw {
     f("seconds_per_query", law.per_query.v, 1e-13, 1e-3);
     f("sharpness", law.sharpness, 1.0, 8.0);
   }
+  friend bool operator==(const PrefillAttentionLaw&, const PrefillAttentionLaw&) = default;
 };
 
 // t = floor + max(memory, arithmetic, one split's tokens) for latents that all heads share.
@@ -133,6 +136,7 @@ struct LatentLaw {
     f("cache_bytes", law.cache.v, 1e6, 1e9);
     f("sharpness", law.sharpness, 1.0, 8.0);
   }
+  friend bool operator==(const LatentLaw&, const LatentLaw&) = default;
 };
 
 // t = floor + experts touched + max(their weights, arithmetic) + tokens moved to and from experts.
@@ -153,6 +157,7 @@ struct MoeLaw {
     f("tile_rows", law.rows, 1.0, 512.0);
     f("sharpness", law.sharpness, 1.0, 8.0);
   }
+  friend bool operator==(const MoeLaw&, const MoeLaw&) = default;
 };
 
 // t = floor + steps + bytes that cross a link, at a bandwidth that grows with the message.
@@ -170,6 +175,7 @@ struct CollectiveLaw {
     f("ramp", law.ramp, 1e-3, 20.0);
     f("ramp_bytes", law.ramp_size.v, 1e3, 1e9);
   }
+  friend bool operator==(const CollectiveLaw&, const CollectiveLaw&) = default;
 };
 
 Seconds time(const GemmLaw&, const GemmShape&, Caches = Caches::cold);

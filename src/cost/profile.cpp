@@ -2,35 +2,50 @@
 #include "cost/profile.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace kvplan {
 namespace {
 
-constexpr std::int64_t kSplitTokens = 256;  // shortest part of a cache that one block takes
-
-// Reductions go over the link, everything else over memory.
-std::optional<BytesPerSecond> rate_of(OperatorClass op, const DeviceSpec& device) {
-  if (op != OperatorClass::collective) return device.bandwidth.value;
-  if (!device.peer) return std::nullopt;
-  return device.peer->per_direction.value;
+template <class L, class S>
+std::optional<Estimate> estimate(const Fit* fit, const S& shape) {
+  const L* law = fit ? std::get_if<L>(&fit->law) : nullptr;
+  if (!law) return std::nullopt;
+  return fit->around(time(*law, shape));
 }
 
-// The longer of two overlapping times, rounded where both matter.
-Seconds smooth_max(Seconds a, Seconds b, double sharpness) {
-  const double most = std::max(a.v, b.v);
-  if (most <= 0) return Seconds(0);
-  const double sum = std::pow(a.v / most, sharpness) + std::pow(b.v / most, sharpness);
-  return Seconds(most * std::pow(sum, 1 / sharpness));
-}
+// A shape's time by the fit of its class and format.
+struct TimeOf {
+  const Profile& profile;
 
-// How well a fit suits a demand: 0 not at all, more is better.
-int suits(const Fit& fit, const Demand& demand) {
-  if (fit.op != demand.work.op) return 0;
-  if (!fit.format.empty() && (!demand.format || fit.format != demand.format->name)) return 0;
-  if (fit.width != 0 && fit.width != demand.width) return 0;
-  return 1 + 2 * !fit.format.empty() + (fit.width != 0);
-}
+  std::optional<Estimate> operator()(const GemmShape& s) const {
+    const Fit* fit = profile.find(class_of(Shape(s)), *s.weights);
+    return estimate<GemmLaw>(fit ? fit : profile.find(OperatorClass::gemm, *s.weights), s);
+  }
+  std::optional<Estimate> operator()(const DecodeAttentionShape& s) const {
+    return estimate<DecodeAttentionLaw>(profile.find(OperatorClass::decode_attention, *s.key), s);
+  }
+  std::optional<Estimate> operator()(const PrefillAttentionShape& s) const {
+    return estimate<PrefillAttentionLaw>(profile.find(OperatorClass::prefill_attention, *s.cache),
+                                         s);
+  }
+  std::optional<Estimate> operator()(const LatentDecodeShape& s) const {
+    return estimate<LatentLaw>(profile.find(OperatorClass::latent_decode, *s.latent_format), s);
+  }
+  std::optional<Estimate> operator()(const MoeShape& s) const {
+    return estimate<MoeLaw>(profile.find(OperatorClass::moe, *s.weights), s);
+  }
+  // Engines pick the quickest library for a message.
+  std::optional<Estimate> operator()(const CollectiveShape& s) const {
+    std::optional<Estimate> best;
+    for (const Fit& fit : profile.fits) {
+      if (fit.op != OperatorClass::collective || !fit.variant.starts_with(name_of(s.kind)))
+        continue;
+      const auto found = estimate<CollectiveLaw>(&fit, s);
+      if (found && (!best || found->value < best->value)) best = found;
+    }
+    return best;
+  }
+};
 
 }  // namespace
 
@@ -43,61 +58,26 @@ Estimate operator*(std::int64_t times, const Estimate& e) {
   return {n * e.value, n * e.low, n * e.high, e.coverage};
 }
 
-Demand demand_of(const GemmShape& s) {
-  return {work_of(s), s.weights, 0, static_cast<double>(s.k),
-          static_cast<double>(checked_mul(ceil_div(s.m, 128), ceil_div(s.n, 128)))};
+Estimate Fit::around(Seconds predicted) const {
+  for (const Band& band : bands)
+    if (predicted <= band.up_to || &band == &bands.back())
+      return {predicted, predicted * band.low, predicted * band.high, nominal};
+  return {predicted, predicted, predicted, 0};
 }
 
-Demand demand_of(const DecodeAttentionShape& s) {
-  const std::int64_t rows = checked_mul(s.batch, s.kv_heads);
-  return {work_of(s), s.key, s.k_width, static_cast<double>(rows),
-          static_cast<double>(checked_mul(rows, ceil_div(s.context, kSplitTokens)))};
+const Fit* Profile::find(OperatorClass op, const Format& format) const {
+  const Fit* alike = nullptr;
+  for (const Fit& fit : fits) {
+    if (fit.op != op) continue;
+    if (fit.format == format.name) return &fit;
+    const Format* known = find_format(fit.format);
+    if (!alike && known && known->bits == format.bits) alike = &fit;
+  }
+  return alike;
 }
 
-Demand demand_of(const LatentDecodeShape& s) {
-  return {work_of(s), s.latent_format, s.latent + s.rope, static_cast<double>(s.batch),
-          static_cast<double>(checked_mul(s.batch, ceil_div(s.context, kSplitTokens)))};
-}
-
-Demand demand_of(const PrefillAttentionShape& s) {
-  const std::int64_t rows = checked_mul(s.batch, s.heads);
-  return {work_of(s), s.cache, s.k_width, 0,
-          static_cast<double>(checked_mul(rows, ceil_div(s.queries, 128)))};
-}
-
-Demand demand_of_collective(Bytes bytes, std::int64_t gpus) {
-  Demand demand;
-  demand.work = {bytes, bytes, Flops(0), Precision::bf16, OperatorClass::collective};
-  demand.serial = static_cast<double>(gpus);
-  return demand;
-}
-
-Demand demand_of_stream(Bytes bytes, bool copy) {
-  Demand demand;
-  demand.work = {bytes, bytes, Flops(0), Precision::fp32,
-                 copy ? OperatorClass::stream_copy : OperatorClass::stream_read};
-  return demand;
-}
-
-Estimate Fit::time(const Demand& demand, const DeviceSpec& device) const {
-  Seconds memory, arithmetic;
-  const double bytes = demand.work.moved.real();
-  if (const auto rate = rate_of(op, device)) memory = Seconds(bytes / (bandwidth_share * rate->v));
-  memory += Seconds(bytes / std::max(1.0, demand.blocks) * per_block_byte.v);
-  if (demand.format && demand.work.flops.v > 0)
-    if (const auto peak = device.peak_for(*demand.format))
-      arithmetic = demand.work.flops / (*peak * arithmetic_share);
-  const Seconds value =
-      start + demand.serial * per_serial + smooth_max(memory, arithmetic, sharpness);
-  return {value, value * ratio_low, value * ratio_high, coverage};
-}
-
-std::optional<Estimate> Profile::time(const Demand& demand, const DeviceSpec& on) const {
-  const Fit* best = nullptr;
-  for (const Fit& fit : fits)
-    if (suits(fit, demand) > (best ? suits(*best, demand) : 0)) best = &fit;
-  if (!best) return std::nullopt;
-  return best->time(demand, on);
+std::optional<Estimate> Profile::time(const Shape& shape) const {
+  return std::visit(TimeOf{*this}, shape);
 }
 
 }  // namespace kvplan

@@ -1,73 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a calibration found out about one device, as pure functions: the expected time of an
-// operator. Form after Hockney's t0 + bytes / rate, with a term each for serial work, few blocks
-// and arithmetic.
+// What a calibration found out about a device: a law per operator class and format, how wrong it
+// was on shapes that it never saw, and hence how far to trust it.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "cost/device.h"
-#include "cost/shape.h"
-#include "cost/work.h"
+#include "cost/laws.h"
+#include "cost/measured.h"
 
 namespace kvplan {
 
 struct Estimate {
   Seconds value, low, high;
-  double coverage = 0;  // share of held-out measurements that lay within [low, high]
+  double coverage = 0;  // share of unseen measurements meant to lie within [low, high]
 };
-// One after the other. Bounds add, coverage is the smaller one.
+// One after the other. Bounds add, as if all errors pointed the same way; coverage is the smaller.
 Estimate operator+(const Estimate&, const Estimate&);
 Estimate operator*(std::int64_t times, const Estimate&);
 
-// What a fit needs to know of an operator.
-struct Demand {
-  Work work;
-  const Format* format = nullptr;  // of the operand that dominates the bytes: weights, keys
-  std::int64_t width = 0;          // head width of an attention, 0 where that means nothing
-  double serial = 0;  // work that does not overlap with the rest: K of a product, rows of a cache
-  double blocks = 1;  // parts that can run side by side
-};
-Demand demand_of(const GemmShape&);
-Demand demand_of(const DecodeAttentionShape&);
-Demand demand_of(const LatentDecodeShape&);
-Demand demand_of(const PrefillAttentionShape&);
-// `bytes` that leave one GPU in a reduction over `gpus`.
-Demand demand_of_collective(Bytes bytes, std::int64_t gpus);
-// `bytes` through memory, read only or read and written; 0 bytes: an empty kernel.
-Demand demand_of_stream(Bytes bytes, bool copy);
+// Measured / predicted of predictions up to this time: the quantiles around the nominal coverage.
+struct Band {
+  Seconds up_to;
+  double low = 1, high = 1;
 
-// time = start + serial * per_serial + (memory^s + arithmetic^s)^(1/s), s = sharpness, where
-// memory = bytes / (bandwidth_share * bandwidth) + bytes / blocks * per_block_byte and
-// arithmetic = flops / (arithmetic_share * peak).
+  friend bool operator==(const Band&, const Band&) = default;
+};
+
+struct Quality {
+  std::int64_t samples = 0;
+  double median_ape = 0, p90_ape = 0;  // |predicted - measured| / measured
+  double coverage = 0;                 // share of samples inside their interval
+
+  friend bool operator==(const Quality&, const Quality&) = default;
+};
+
 struct Fit {
   OperatorClass op = OperatorClass::gemm;
-  std::string format;           // only for this one; empty = any
-  std::int64_t width = 0;       // only for this head width; 0 = any
-  Seconds start;                // launch and drain
-  double bandwidth_share = 1;   // of the device's peak bandwidth (of its link, for collectives)
-  double arithmetic_share = 1;  // of the fastest peak for the format
-  Seconds per_serial;           // per serial step
-  Seconds per_block_byte;       // of one block that has the device to itself
-  double sharpness = 1;         // 1: memory and arithmetic add up; large: the longer one hides all
-  // Measured / fitted on shapes that the fit never saw: `coverage` of them lay in between.
-  double ratio_low = 1, ratio_high = 1, coverage = 0;
-  std::int64_t samples = 0, holdout_samples = 0;
-  double holdout_median_ape = 0, holdout_p90_ape = 0;
+  std::string format;   // of the weights or of the cache; empty for collectives
+  std::string variant;  // a collective and its library; else empty
+  OperatorLaw law;
+  double nominal = 0.8;     // coverage that the bands aim at
+  std::vector<Band> bands;  // by time, the last one for all that is longer
+  std::int64_t samples = 0;
+  // On axis values (batch, heads, n, …) left out of a fit in turn; empty with too few of them.
+  std::optional<Quality> left_out;
+  std::optional<Quality> holdout;  // on a table that was given to judge
 
-  Estimate time(const Demand&, const DeviceSpec&) const;
+  Estimate around(Seconds predicted) const;
+  friend bool operator==(const Fit&, const Fit&) = default;
 };
 
 struct Profile {
-  std::string device;  // name of the DeviceSpec it was measured on
-  std::string source;  // file, or the public measurements behind it
+  std::string device;      // name of the DeviceSpec that it was measured on
+  std::string title;       // as the machine calls itself
+  std::string machine;     // driver, clocks, cores: what else identifies it
+  std::string origin;      // of the measurements: this machine, or who published them
+  std::string licence;     // of published ones
+  std::string date;        // of the fit, "2026-11-30"
+  std::string written_by;  // version of the program
+  std::optional<BytesPerSecond> stream_read, stream_copy;
+  std::optional<Seconds> launch;  // of an empty kernel
   std::vector<Fit> fits;
+  std::vector<Measured> measured;  // where no public table holds them
 
-  // By the fit that names the demand's format and width, else by the one that names neither. Empty
-  // where the class was never measured.
-  std::optional<Estimate> time(const Demand&, const DeviceSpec&) const;
+  // The fit for weights or caches in this format: its own name first, then one of as many bits.
+  const Fit* find(OperatorClass, const Format&) const;
+  // Time of one launch in a step of a model (caches cold). Empty without a fit.
+  std::optional<Estimate> time(const Shape&) const;
+  friend bool operator==(const Profile&, const Profile&) = default;
 };
 
 }  // namespace kvplan

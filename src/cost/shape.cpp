@@ -16,7 +16,26 @@ Bytes activations(std::int64_t rows, std::int64_t width) {
   return Bytes(checked_mul(checked_mul(rows, width), kActivationBytes));
 }
 
+// Products of few rows stream the weights past them.
+OperatorClass class_of_rows(std::int64_t m) {
+  return m <= 16 ? OperatorClass::weight_stream : OperatorClass::gemm;
+}
+
 }  // namespace
+
+std::string_view name_of(CollectiveShape::Kind kind) {
+  switch (kind) {
+    case CollectiveShape::all_reduce:
+      return "all_reduce";
+    case CollectiveShape::all_gather:
+      return "all_gather";
+    case CollectiveShape::reduce_scatter:
+      return "reduce_scatter";
+    case CollectiveShape::all_to_all:
+      return "all_to_all";
+  }
+  return "";
+}
 
 Work work_of(const GemmShape& s) {
   Work work;
@@ -25,7 +44,7 @@ Work work_of(const GemmShape& s) {
   work.moved = work.distinct;
   work.flops = Flops(2 * product({s.m, s.n, s.k}));
   work.precision = s.weights->precision;
-  work.op = s.m <= 16 ? OperatorClass::weight_stream : OperatorClass::gemm;
+  work.op = class_of_rows(s.m);
   return work;
 }
 
@@ -67,6 +86,24 @@ Work work_of(const PrefillAttentionShape& s) {
   work.flops = Flops(2 * product({s.batch, s.heads, s.k_width + s.v_width}) * pairs);
   work.op = OperatorClass::prefill_attention;
   return work;
+}
+
+OperatorClass class_of(const Shape& shape) {
+  struct Visitor {
+    OperatorClass operator()(const GemmShape& s) const { return class_of_rows(s.m); }
+    OperatorClass operator()(const DecodeAttentionShape&) const {
+      return OperatorClass::decode_attention;
+    }
+    OperatorClass operator()(const PrefillAttentionShape&) const {
+      return OperatorClass::prefill_attention;
+    }
+    OperatorClass operator()(const LatentDecodeShape&) const {
+      return OperatorClass::latent_decode;
+    }
+    OperatorClass operator()(const MoeShape&) const { return OperatorClass::moe; }
+    OperatorClass operator()(const CollectiveShape&) const { return OperatorClass::collective; }
+  };
+  return std::visit(Visitor{}, shape);
 }
 
 }  // namespace kvplan

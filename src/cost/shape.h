@@ -2,6 +2,8 @@
 // Shapes of the operators that kernels run and plans are made of, and their work.
 #pragma once
 #include <cstdint>
+#include <string_view>
+#include <variant>
 
 #include "cost/work.h"
 #include "model/format.h"
@@ -12,12 +14,14 @@ namespace kvplan {
 struct GemmShape {
   std::int64_t m = 1, n = 1, k = 1;
   const Format* weights = nullptr;
+  friend bool operator==(const GemmShape&, const GemmShape&) = default;
 };
 // One query token per sequence against `context` stored tokens. q: [batch][heads][k_width].
 struct DecodeAttentionShape {
   std::int64_t batch = 1, heads = 1, kv_heads = 1, k_width = 128, v_width = 128, context = 1;
   const Format* key = nullptr;
   const Format* value = nullptr;
+  friend bool operator==(const DecodeAttentionShape&, const DecodeAttentionShape&) = default;
 };
 // MLA decode in absorbed form: one row of latent + rope per token, shared by all heads; values are
 // the latent.
@@ -25,29 +29,40 @@ struct LatentDecodeShape {
   std::int64_t batch = 1, heads = 1, latent = 512, rope = 64, context = 1;
   const Format* latent_format = nullptr;
   const Format* rope_format = nullptr;
+  friend bool operator==(const LatentDecodeShape&, const LatentDecodeShape&) = default;
 };
 // `queries` new tokens per sequence after `past` stored ones; query i sees past + i + 1 keys.
 struct PrefillAttentionShape {
   std::int64_t batch = 1, heads = 1, kv_heads = 1, k_width = 128, v_width = 128, queries = 1,
                past = 0;
   const Format* cache = nullptr;
+  friend bool operator==(const PrefillAttentionShape&, const PrefillAttentionShape&) = default;
 };
 // Routed experts of one layer on one rank: gate, up and down projections of the chosen experts.
 struct MoeShape {
   std::int64_t tokens = 1, hidden = 1, inner = 1, chosen = 1, experts = 1;
   std::int64_t tensor_parallel = 1, expert_parallel = 1;
   const Format* weights = nullptr;
+  friend bool operator==(const MoeShape&, const MoeShape&) = default;
 };
 // `bytes` of each rank's result.
 struct CollectiveShape {
   enum Kind { all_reduce, all_gather, reduce_scatter, all_to_all } kind = all_reduce;
   std::int64_t ranks = 2;
   Bytes bytes;
+  friend bool operator==(const CollectiveShape&, const CollectiveShape&) = default;
 };
+
+std::string_view name_of(CollectiveShape::Kind);  // "all_reduce"
 
 Work work_of(const GemmShape&);
 Work work_of(const DecodeAttentionShape&);
 Work work_of(const LatentDecodeShape&);
 Work work_of(const PrefillAttentionShape&);
+
+// What can be timed and fitted.
+using Shape = std::variant<GemmShape, DecodeAttentionShape, PrefillAttentionShape,
+                           LatentDecodeShape, MoeShape, CollectiveShape>;
+OperatorClass class_of(const Shape&);
 
 }  // namespace kvplan

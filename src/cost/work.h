@@ -3,6 +3,8 @@
 // prediction and for the benchmark's GB/s alike.
 #pragma once
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "model/format.h"
 #include "units.h"
@@ -15,10 +17,15 @@ enum class OperatorClass {
   decode_attention,
   prefill_attention,
   latent_decode,
+  moe,
   collective,
   stream_read,
   stream_copy
 };
+
+// "decode_attention"; empty for a name that is none.
+std::string_view name_of(OperatorClass);
+std::optional<OperatorClass> operator_class_named(std::string_view);
 
 struct Work {
   Bytes distinct;  // each byte once: what a ceiling may count

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "cost/decode.h"
-#include "plan/fit.h"
+#include "plan/sizing.h"
 
 namespace kvplan {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "model/parameters.h"
 #include "model/recipe.h"
-#include "plan/fit.h"
+#include "plan/sizing.h"
 #include "plan/speed.h"
 
 namespace kvplan {
@@ -14,7 +14,7 @@ std::vector<Rung> ladder(const Setup& setup, std::span<const std::string_view> r
   for (const std::string_view recipe : recipes) {
     Setup step = setup;
     step.model = apply_recipe(setup.model, recipe);
-    const Fit fits = fit(step, std::nullopt, users_context, limit);
+    const Sizing fits = sizing(step, std::nullopt, users_context, limit);
     Rung rung{std::string(recipe), resident_weights(step.model),
               fits.fits,           fits.max_context,
               fits.max_batch,      {}};

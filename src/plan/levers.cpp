@@ -8,7 +8,7 @@
 #include "cost/decode.h"
 #include "cost/prefill.h"
 #include "model/recipe.h"
-#include "plan/fit.h"
+#include "plan/sizing.h"
 #include "plan/speculation.h"
 
 namespace kvplan {

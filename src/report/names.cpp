@@ -61,26 +61,4 @@ std::string_view name_of(Precision precision) {
   return "";
 }
 
-std::string_view name_of(OperatorClass op) {
-  switch (op) {
-    case OperatorClass::weight_stream:
-      return "weight_stream";
-    case OperatorClass::gemm:
-      return "gemm";
-    case OperatorClass::decode_attention:
-      return "decode_attention";
-    case OperatorClass::prefill_attention:
-      return "prefill_attention";
-    case OperatorClass::latent_decode:
-      return "latent_decode";
-    case OperatorClass::collective:
-      return "collective";
-    case OperatorClass::stream_read:
-      return "stream_read";
-    case OperatorClass::stream_copy:
-      return "stream_copy";
-  }
-  return "";
-}
-
 }  // namespace kvplan

@@ -12,10 +12,9 @@
 
 namespace kvplan {
 
-std::string_view name_of(Bound);          // "bandwidth"
-std::string_view name_of(Basis);          // "engine-rule"
-std::string_view name_of(Precision);      // "bf16"
-std::string_view name_of(OperatorClass);  // "decode_attention"
+std::string_view name_of(Bound);      // "bandwidth"
+std::string_view name_of(Basis);      // "engine-rule"
+std::string_view name_of(Precision);  // "bf16"
 
 inline Value value(Bound b) { return value(name_of(b)); }
 inline Value value(Basis b) { return value(name_of(b)); }

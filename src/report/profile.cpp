@@ -4,14 +4,23 @@
 namespace kvplan {
 
 Object parameters_of(const Fit& fit) {
-  return {{"start_seconds", value(fit.start)},
-          {"bandwidth_share", value(fit.bandwidth_share)},
-          {"arithmetic_share", value(fit.arithmetic_share)},
-          {"seconds_per_serial_step", value(fit.per_serial)},
-          {"seconds_per_block_byte", value(fit.per_block_byte)},
-          {"sharpness", value(fit.sharpness)},
-          {"ratio_low", value(fit.ratio_low)},
-          {"ratio_high", value(fit.ratio_high)}};
+  Object all;
+  std::visit(
+      [&](const auto& law) {
+        law.each(law, [&](const char* name, double v, double, double) {
+          all.emplace_back(name, value(v));
+        });
+      },
+      fit.law);
+  return all;
 }
+
+std::optional<double> parameter(const Fit& fit, std::string_view name) {
+  for (const Member& m : parameters_of(fit))
+    if (m.key == name) return std::get<double>(m.value.v);
+  return std::nullopt;
+}
+
+std::optional<Quality> judged(const Fit& fit) { return fit.holdout ? fit.holdout : fit.left_out; }
 
 }  // namespace kvplan

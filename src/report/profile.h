@@ -7,21 +7,43 @@
 
 namespace kvplan {
 
-// The constants of its formula (cost/profile.h).
+// The constants of its law (cost/laws.h).
 Object parameters_of(const Fit&);
+// One of them; empty where the law has none of this name.
+std::optional<double> parameter(const Fit&, std::string_view name);
+template <class Quantity>
+std::optional<Quantity> constant(const Fit& f, std::string_view name) {
+  const auto found = parameter(f, name);
+  return found ? std::optional(Quantity(*found)) : std::nullopt;
+}
+// On the table given to judge, else on values left out in turn.
+std::optional<Quality> judged(const Fit&);
+template <auto member>
+auto judged_by(const Fit& f) {
+  const auto quality = judged(f);
+  return quality ? std::optional(*quality.*member) : std::nullopt;
+}
 
 template <>
 inline constexpr auto description<Fit> = std::tuple{
     field("class", &Fit::op, "class"),
     field("format", &Fit::format, "format").where_it_varies(),
-    field("width", &Fit::width, "head width").where_it_varies(),
+    field("variant", &Fit::variant, "variant").where_it_varies(),
     field("samples", &Fit::samples, "samples"),
-    field("holdout_samples", &Fit::holdout_samples, "held out"),
+    field("holdout_samples", judged_by<&Quality::samples>, "held out"),
     field("parameters", [](const Fit& f) { return parameters_of(f); }),
-    field("bandwidth_share", &Fit::bandwidth_share, "of bandwidth").as(Show::percent),
-    field("arithmetic_share", &Fit::arithmetic_share, "of peak").as(Show::percent),
-    field("holdout_median_ape", &Fit::holdout_median_ape, "median error").as(Show::percent),
-    field("holdout_p90_ape", &Fit::holdout_p90_ape, "90% within").as(Show::percent),
-    field("coverage", &Fit::coverage, "in interval").as(Show::percent)};
+    field(
+        "floor_seconds", [](const Fit& f) { return constant<Seconds>(f, "floor_seconds"); },
+        "floor"),
+    field(
+        "bytes_per_second",
+        [](const Fit& f) { return constant<BytesPerSecond>(f, "bytes_per_second"); }, "reads at"),
+    field(
+        "flops_per_second",
+        [](const Fit& f) { return constant<FlopsPerSecond>(f, "flops_per_second"); },
+        "computes at"),
+    field("holdout_median_ape", judged_by<&Quality::median_ape>, "median error").as(Show::percent),
+    field("holdout_p90_ape", judged_by<&Quality::p90_ape>, "90% within").as(Show::percent),
+    field("coverage", judged_by<&Quality::coverage>, "in interval").as(Show::percent)};
 
 }  // namespace kvplan

@@ -43,8 +43,8 @@ std::vector<Measured> gemm_rows(double noise, std::int64_t first = 0) {
   return rows;
 }
 
-const LawFit& fit_named(const std::vector<LawFit>& fits, const std::string& op) {
-  for (const LawFit& fit : fits)
+const Fit& fit_named(const std::vector<Fit>& fits, OperatorClass op) {
+  for (const Fit& fit : fits)
     if (fit.op == op) return fit;
   throw Error("no such fit");
 }
@@ -52,9 +52,9 @@ const LawFit& fit_named(const std::vector<LawFit>& fits, const std::string& op) 
 }  // namespace
 
 TEST_CASE("a fit of exact times predicts unseen shapes within two percent") {
-  std::vector<LawFit> fits = fit_all(gemm_rows(0), {});
+  std::vector<Fit> fits = fit_all(gemm_rows(0), {});
   judge(fits, gemm_rows(0, 256), Caches::cold);
-  const LawFit& fit = fit_named(fits, "gemm");
+  const Fit& fit = fit_named(fits, OperatorClass::gemm);
   REQUIRE(fit.holdout);
   CHECK(fit.holdout->median_ape < 0.02);
   CHECK(std::get<GemmLaw>(fit.law).bandwidth.v == doctest::Approx(2e12).epsilon(0.15));
@@ -63,15 +63,15 @@ TEST_CASE("a fit of exact times predicts unseen shapes within two percent") {
 TEST_CASE("a few wild times do not move the fit") {
   std::vector<Measured> rows = gemm_rows(0.02);
   for (std::size_t i = 0; i < rows.size(); i += 17) rows[i].time = rows[i].time * 20;
-  std::vector<LawFit> fits = fit_all(rows, {});
+  std::vector<Fit> fits = fit_all(rows, {});
   judge(fits, gemm_rows(0, 256), Caches::cold);
-  CHECK(fit_named(fits, "gemm").holdout->median_ape < 0.05);
+  CHECK(fit_named(fits, OperatorClass::gemm).holdout->median_ape < 0.05);
 }
 
 TEST_CASE("intervals are as wide as the noise and hold about their share of unseen times") {
-  std::vector<LawFit> fits = fit_all(gemm_rows(0.1), {});
+  std::vector<Fit> fits = fit_all(gemm_rows(0.1), {});
   judge(fits, gemm_rows(0.1, 256), Caches::cold);
-  const LawFit& fit = fit_named(fits, "gemm");
+  const Fit& fit = fit_named(fits, OperatorClass::gemm);
   CHECK(fit.holdout->coverage > 0.65);
   CHECK(fit.holdout->coverage <= 1);
   for (const Band& band : fit.bands) {

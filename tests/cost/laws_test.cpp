@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "cost/law_profile.h"
-
 using namespace kvplan;
 
 namespace {
@@ -47,41 +45,4 @@ TEST_CASE("a cold cache is never faster than a warm one") {
     const DecodeAttentionShape shape{1, 32, 8, 128, 128, context, &bf16(), &bf16()};
     CHECK(time(law, shape, Caches::cold) >= time(law, shape, Caches::warm));
   }
-}
-
-TEST_CASE("a profile answers for formats of as many bits and for no others") {
-  LawProfile profile;
-  LawFit fit;
-  fit.op = "gemm";
-  fit.format = "fp8";
-  GemmLaw law;
-  law.floor = Seconds(1e-6);
-  law.bandwidth = BytesPerSecond(1e12);
-  law.ramp_size = ByteScale(1e7);
-  law.rate = FlopsPerSecond(1e15);
-  fit.law = law;
-  fit.bands = {{Seconds(1), 0.9, 1.2}};
-  profile.fits.push_back(fit);
-  const auto found = profile.time(GemmShape{1, 4096, 4096, &format_named("fp8-block128")});
-  REQUIRE(found);
-  CHECK(found->low == found->value * 0.9);
-  CHECK(found->high == found->value * 1.2);
-  CHECK(!profile.time(GemmShape{1, 4096, 4096, &bf16()}));
-}
-
-TEST_CASE("a sibling with twice the bandwidth reads twice as fast, and is trusted less") {
-  LawProfile profile;
-  LawFit fit;
-  fit.op = "decode_attention";
-  fit.format = "bf16";
-  fit.law = decode_law();
-  fit.bands = {{Seconds(1), 0.95, 1.05}};
-  profile.fits.push_back(fit);
-  DeviceSpec from, to;
-  from.bandwidth.value = BytesPerSecond(1e12);
-  to.bandwidth.value = BytesPerSecond(2e12);
-  const LawProfile moved = transferred(profile, from, to);
-  CHECK(std::get<DecodeAttentionLaw>(moved.fits[0].law).bandwidth.v == doctest::Approx(2e12));
-  CHECK(moved.fits[0].bands[0].low < 0.95);
-  CHECK(moved.fits[0].bands[0].high >= 1.05);
 }

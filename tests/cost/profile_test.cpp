@@ -3,85 +3,103 @@
 
 #include <doctest/doctest.h>
 
+#include "cost/transfer.h"
+
 using namespace kvplan;
 
 namespace {
 
-DeviceSpec device() {
-  DeviceSpec d;
-  d.bandwidth.value = BytesPerSecond(1e12);
-  d.peaks = {{Precision::bf16, false, {FlopsPerSecond(1e14), "", false}}};
-  return d;
+Fit gemm_fit(std::string format, OperatorClass op = OperatorClass::gemm) {
+  GemmLaw law;
+  law.floor = Seconds(1e-6);
+  law.bandwidth = BytesPerSecond(1e12);
+  law.ramp_size = ByteScale(1e7);
+  law.rate = FlopsPerSecond(1e15);
+  Fit fit;
+  fit.op = op;
+  fit.format = std::move(format);
+  fit.law = law;
+  fit.bands = {{Seconds(1e-5), 0.8, 1.5}, {Seconds(1), 0.9, 1.2}};
+  return fit;
 }
 
-Fit fit(OperatorClass op, std::string format = {}, double share = 1) {
-  Fit f;
-  f.op = op;
-  f.format = std::move(format);
-  f.bandwidth_share = share;
-  return f;
+Fit reduction(std::string variant, double bandwidth) {
+  CollectiveLaw law;
+  law.floor = Seconds(1e-5);
+  law.bandwidth = BytesPerSecond(bandwidth);
+  law.ramp_size = ByteScale(1e6);
+  Fit fit;
+  fit.op = OperatorClass::collective;
+  fit.variant = std::move(variant);
+  fit.law = law;
+  fit.bands = {{Seconds(1), 0.9, 1.2}};
+  return fit;
 }
 
-Demand streaming(std::int64_t n, std::int64_t k) {
-  return demand_of(GemmShape{1, n, k, &format_named("bf16")});
+Profile profile_of(std::vector<Fit> fits) {
+  Profile profile;
+  profile.fits = std::move(fits);
+  return profile;
 }
 
 }  // namespace
 
-TEST_CASE("an operator takes its start, its serial work and its bytes") {
-  Fit f = fit(OperatorClass::weight_stream, "", 0.8);
-  f.start = Seconds(3e-6);
-  f.per_serial = Seconds(1e-9);
-  const Demand demand = streaming(4096, 4096);
-  // (4096 x 4096 + 2 x 4096) x 2 B at 0.8 TB/s, 4096 steps of 1 ns; arithmetic adds at sharpness 1.
-  const double bytes = 2.0 * (4096.0 * 4096 + 2 * 4096), flops = 2.0 * 4096 * 4096;
-  CHECK(f.time(demand, device()).value.v ==
-        doctest::Approx(3e-6 + 4096e-9 + bytes / 0.8e12 + flops / 1e14));
+TEST_CASE("a profile answers for formats of as many bits and for no others") {
+  const Profile profile = profile_of({gemm_fit("fp8")});
+  CHECK(profile.time(GemmShape{1, 4096, 4096, &format_named("fp8-block128")}));
+  CHECK_FALSE(profile.time(GemmShape{1, 4096, 4096, &format_named("bf16")}));
+  CHECK_FALSE(profile.time(MoeShape{1, 4096, 4096, 2, 8, 1, 1, &format_named("fp8")}));
 }
 
-TEST_CASE("a sharp fit hides the shorter of memory and arithmetic") {
-  Fit f = fit(OperatorClass::gemm);
-  f.sharpness = 50;
-  const Demand demand = demand_of(GemmShape{4096, 4096, 4096, &format_named("bf16")});
-  CHECK(f.time(demand, device()).value.v ==
-        doctest::Approx(2.0 * 4096.0 * 4096 * 4096 / 1e14).epsilon(0.01));
+TEST_CASE("a product of few rows takes the fit of weight streams where there is one") {
+  Fit slow = gemm_fit("bf16", OperatorClass::weight_stream);
+  std::get<GemmLaw>(slow.law).floor = Seconds(1);
+  const GemmShape few{1, 64, 64, &format_named("bf16")}, many{64, 64, 64, &format_named("bf16")};
+  const Profile both = profile_of({gemm_fit("bf16"), slow});
+  CHECK(both.time(few)->value > Seconds(1));
+  CHECK(both.time(many)->value < Seconds(1));
+  CHECK(profile_of({gemm_fit("bf16")}).time(few)->value < Seconds(1));
 }
 
-TEST_CASE("few blocks cannot use the whole bandwidth") {
-  Fit f = fit(OperatorClass::decode_attention);
-  f.per_block_byte = Seconds(1e-10);
-  DecodeAttentionShape few{1, 8, 8, 128, 128, 256, &format_named("bf16"), &format_named("bf16")};
-  DecodeAttentionShape many = few;
-  many.batch = 64;
-  const auto rate = [&](const DecodeAttentionShape& s) {
-    return work_of(s).moved / f.time(demand_of(s), device()).value;
-  };
-  CHECK(rate(few) < rate(many));
+TEST_CASE("the interval is that of the band in which a time lies") {
+  const Fit fit = gemm_fit("bf16");
+  CHECK(fit.around(Seconds(1e-6)).high.v == doctest::Approx(1.5e-6));
+  CHECK(fit.around(Seconds(1e-3)).high.v == doctest::Approx(1.2e-3));
+  CHECK(fit.around(Seconds(50)).low.v == doctest::Approx(45));  // beyond the last band
 }
 
-TEST_CASE("a profile answers with its most particular fit, and not at all for an unknown class") {
-  Profile profile;
-  profile.fits = {fit(OperatorClass::weight_stream, "", 0.5),
-                  fit(OperatorClass::weight_stream, "bf16", 0.9)};
-  const auto wide = profile.time(streaming(4096, 4096), device());
-  const auto narrow =
-      profile.time(demand_of(GemmShape{1, 4096, 4096, &format_named("int4")}), device());
-  REQUIRE(wide);
-  REQUIRE(narrow);
-  CHECK(wide->value.v ==
-        doctest::Approx(profile.fits[1].time(streaming(4096, 4096), device()).value.v));
-  CHECK(narrow->value > Seconds(4096.0 * 4096 / 2 / 0.5e12));
-  CHECK_FALSE(profile.time(demand_of_collective(Bytes(1000), 2), device()));
-}
-
-TEST_CASE("bounds follow the held-out ratios and add up, coverage is the weakest") {
-  Fit f = fit(OperatorClass::weight_stream);
-  f.ratio_low = 0.9, f.ratio_high = 1.2, f.coverage = 0.8;
-  const Estimate one = f.time(streaming(1024, 1024), device());
-  CHECK(one.low.v == doctest::Approx(0.9 * one.value.v));
-  Estimate sure = one;
-  sure.coverage = 0.5;
+TEST_CASE("bounds of operators in a row add up, coverage is the weakest") {
+  const Estimate one{Seconds(1), Seconds(0.9), Seconds(1.2), 0.8},
+      sure{one.value, one.low, one.high, 0.5};
   const Estimate sum = 3 * one + sure;
-  CHECK(sum.high.v == doctest::Approx(4 * 1.2 * one.value.v));
+  CHECK(sum.value.v == doctest::Approx(4));
+  CHECK(sum.low.v == doctest::Approx(3.6));
+  CHECK(sum.high.v == doctest::Approx(4.8));
   CHECK(sum.coverage == 0.5);
+}
+
+TEST_CASE("a reduction takes the quickest library that does it") {
+  const Profile profile =
+      profile_of({reduction("all_reduce NCCL", 1e11), reduction("all_reduce graph", 2e11),
+                  reduction("all_gather NCCL", 9e11)});
+  const CollectiveShape sum{CollectiveShape::all_reduce, 2, Bytes(1 << 30)};
+  CHECK(profile.time(sum)->value.v ==
+        doctest::Approx(profile_of({reduction("all_reduce", 2e11)}).time(sum)->value.v));
+  CHECK_FALSE(profile.time(CollectiveShape{CollectiveShape::all_to_all, 2, Bytes(1)}));
+}
+
+TEST_CASE("a sibling with twice the bandwidth reads twice as fast, and is trusted less") {
+  const Profile profile = profile_of({gemm_fit("bf16"), reduction("all_reduce", 1e11)});
+  DeviceSpec from, to;
+  from.bandwidth.value = BytesPerSecond(1e12);
+  to.bandwidth.value = BytesPerSecond(2e12);
+  from.peer = to.peer = Link{"", {BytesPerSecond(3e11), "", false}};
+  to.name = "sibling";
+  const Profile moved = transferred(profile, from, to);
+  CHECK(moved.device == "sibling");
+  CHECK(std::get<GemmLaw>(moved.fits[0].law).bandwidth.v == doctest::Approx(2e12));
+  CHECK(moved.fits[0].bands[1].low < 0.9);
+  CHECK(moved.fits[0].bands[1].high >= 1.2);
+  // The link is the same, so messages take as long.
+  CHECK(std::get<CollectiveLaw>(moved.fits[1].law).bandwidth.v == doctest::Approx(1e11));
 }

@@ -16,7 +16,7 @@ std::optional<Tokens> largest_context(const Engine&, Bytes pool, std::int64_t ba
 // The most sequences of `context` tokens that fit a pool. Empty: not even one.
 std::optional<std::int64_t> largest_batch(const Engine&, Bytes pool, Tokens context);
 
-struct Fit {
+struct Sizing {
   std::optional<Budget> budget;  // absent where the pool was given
   Bytes pool;  // for the cache, per GPU; negative when the weights alone are too large
   Capacity capacity;
@@ -25,7 +25,7 @@ struct Fit {
   bool fits = false;                      // the asked load, or one sequence of 2,048 tokens
 };
 // Requires a device, or EngineOptions::kv_pool. `limit` is the model's own longest context.
-Fit fit(const Setup&, const std::optional<Load>& asked, Tokens usual, Tokens limit);
+Sizing sizing(const Setup&, const std::optional<Load>& asked, Tokens usual, Tokens limit);
 
 // Layouts of `gpus` devices for this model, tensor parallelism first, that divide its heads and
 // experts.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/fit.h"
+#include "plan/sizing.h"
 
 #include <algorithm>
 #include <array>
@@ -42,9 +42,9 @@ std::optional<std::int64_t> largest_batch(const Engine& engine, Bytes pool, Toke
   });
 }
 
-Fit fit(const Setup& setup, const std::optional<Load>& asked, Tokens usual, Tokens limit) {
+Sizing sizing(const Setup& setup, const std::optional<Load>& asked, Tokens usual, Tokens limit) {
   const auto engine = make_engine(setup.engine, setup.model, setup.deployment);
-  Fit result;
+  Sizing result;
   if (!setup.engine.kv_pool) result.budget = engine->budget(setup.device.value());
   result.pool = setup.engine.kv_pool ? *setup.engine.kv_pool : result.budget->kv_pool.value;
   result.capacity =

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/classes.h"
+
+namespace kvplan {
+namespace {
+
+const Format* format_of(const Shape& shape) {
+  struct Visitor {
+    const Format* operator()(const GemmShape& s) const { return s.weights; }
+    const Format* operator()(const DecodeAttentionShape& s) const { return s.key; }
+    const Format* operator()(const PrefillAttentionShape& s) const { return s.cache; }
+    const Format* operator()(const LatentDecodeShape& s) const { return s.latent_format; }
+    const Format* operator()(const MoeShape& s) const { return s.weights; }
+    const Format* operator()(const CollectiveShape&) const { return nullptr; }
+  };
+  return std::visit(Visitor{}, shape);
+}
+
+}  // namespace
+
+std::map<Class, MeasuredRows> by_class(const std::vector<Measured>& measured) {
+  std::map<Class, MeasuredRows> groups;
+  for (const Measured& row : measured) {
+    const Format* format = format_of(row.shape);
+    Class c{class_of(row.shape), format ? std::string(format->name) : std::string(), row.variant};
+    groups[c].push_back(&row);
+    if (c.op != OperatorClass::weight_stream) continue;
+    c.op = OperatorClass::gemm;
+    groups[c].push_back(&row);
+  }
+  return groups;
+}
+
+std::vector<std::int64_t> axes_of(const Shape& shape) {
+  struct Visitor {
+    std::vector<std::int64_t> operator()(const GemmShape& s) const { return {s.m, s.n, s.k}; }
+    std::vector<std::int64_t> operator()(const DecodeAttentionShape& s) const {
+      return {s.batch, s.heads, s.kv_heads, s.context};
+    }
+    std::vector<std::int64_t> operator()(const PrefillAttentionShape& s) const {
+      return {s.batch, s.heads, s.kv_heads, s.queries};
+    }
+    std::vector<std::int64_t> operator()(const LatentDecodeShape& s) const {
+      return {s.batch, s.heads, s.context};
+    }
+    std::vector<std::int64_t> operator()(const MoeShape& s) const {
+      return {s.tokens, s.hidden, s.inner, s.experts};
+    }
+    std::vector<std::int64_t> operator()(const CollectiveShape& s) const {
+      return {s.ranks, s.bytes.n};
+    }
+  };
+  return std::visit(Visitor{}, shape);
+}
+
+}  // namespace kvplan

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one law is fitted to, and along which axes shapes of a class differ.
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cost/measured.h"
+
+namespace kvplan {
+
+using MeasuredRows = std::vector<const Measured*>;
+
+struct Class {
+  OperatorClass op = OperatorClass::gemm;
+  std::string format, variant;
+  friend auto operator<=>(const Class&, const Class&) = default;
+};
+
+// Products of few rows belong to two: weight_stream, and gemm, which covers all.
+std::map<Class, MeasuredRows> by_class(const std::vector<Measured>&);
+
+// Values whose absence a holdout asks for: batch, heads, n, k, …
+std::vector<std::int64_t> axes_of(const Shape&);
+
+}  // namespace kvplan

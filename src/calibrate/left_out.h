@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rows to leave out of a fit in turn, so that it is judged on values that it never saw.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "calibrate/classes.h"
+
+namespace kvplan {
+
+struct Fold {
+  MeasuredRows kept, out;
+};
+
+// For every axis with at least 3 values, a third of its values at a time, drawn by the seed.
+std::vector<Fold> folds_of(const MeasuredRows&, std::uint64_t seed);
+
+// At most `most` of the rows, drawn by the seed.
+MeasuredRows thinned(const MeasuredRows&, std::size_t most, std::uint64_t seed);
+
+}  // namespace kvplan
