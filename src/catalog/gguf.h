@@ -8,6 +8,8 @@
 
 namespace kvplan {
 
+// Whether this name is that of a whole file or of the first part of a split one.
+bool is_first_gguf(const std::string& path);
 // Mixers from the metadata, weights from the tensor table. Throws Error on a damaged file, on an
 // architecture whose keys kv-plan does not all understand, and on a file that is no decoder.
 ModelSpec read_gguf(const std::string& path);

@@ -6,6 +6,7 @@
 #include "catalog/files.h"
 #include "catalog/gguf.h"
 #include "catalog/huggingface.h"
+#include "catalog/model_path.h"
 #include "catalog/safetensors.h"
 #include "error.h"
 
@@ -24,22 +25,26 @@ std::optional<Node> tree_if_there(const fs::path& path) {
   return read_tree(path.string());
 }
 
-// "Llama-3.1-8B" for both Llama-3.1-8B/config.json and Llama-3.1-8B.json.
-std::string name_of(const fs::path& path) {
-  if (path.filename() != "config.json") return path.stem().string();
-  const std::string folder = fs::absolute(path).parent_path().filename().string();
-  return folder.empty() ? path.stem().string() : folder;
+ModelSpec read_config(const std::string& path) {
+  const Configuration found = read_configuration(path);
+  ModelSpec model =
+      read_huggingface(found.config, found.quantization ? &*found.quantization : nullptr);
+  model.source = path;
+  return model;
 }
 
-// The file that a path means: config.json of a folder, else the path itself.
-fs::path file_meant(const std::string& path) {
-  if (!fs::exists(path)) throw Error("there is no such file").in(path);
-  if (!fs::is_directory(path)) return path;
-  const fs::path config = fs::path(path) / "config.json";
-  if (fs::exists(config)) return config;
-  throw Error("this folder holds no config.json")
-      .in(path)
-      .advise("Name the file in it that describes the model.");
+ModelSpec read(const ModelPath& found) {
+  switch (found.kind) {
+    case ModelPath::gguf:
+      return read_gguf(found.path);
+    case ModelPath::safetensors:
+      return read_safetensors(found.path);
+    case ModelPath::entry:
+      return read_model(read_tree(found.path));
+    case ModelPath::config:
+      return read_config(found.path);
+  }
+  throw Error("kv-plan does not know this kind of file");
 }
 
 }  // namespace
@@ -58,35 +63,23 @@ ModelSpec read_model(const Node& file) {
 }
 
 Configuration read_configuration(const std::string& path) {
-  const fs::path file = file_meant(path);
-  Configuration found{name_of(file), read_tree(file.string()), std::nullopt};
+  const fs::path file(path);
+  Configuration found{read_tree(path), std::nullopt};
   if (file.filename() == "config.json")
     found.quantization = tree_if_there(file.parent_path() / "hf_quant_config.json");
   return found;
 }
 
 ModelSpec read_model_at(const std::string& path) {
-  const fs::path file = file_meant(path);
+  const ModelPath found = model_path(path);
   try {
-    // A file of another kind gets its reader here.
-    if (file.extension() == ".gguf") return read_gguf(file.string());
-    if (file.extension() == ".safetensors" || file.string().ends_with(".safetensors.index.json"))
-      return read_safetensors(file.string());
-    if (file.extension() == ".yaml" || file.extension() == ".yml")
-      return read_model(read_tree(file.string()));
-    if (file.extension() != ".json")
-      throw Error("kv-plan does not know this kind of file")
-          .advise(
-              "Give a config.json, the folder that holds it, a .gguf, a .safetensors file or "
-              "index, or a catalog .yaml.");
-    const Configuration found = read_configuration(path);
-    const Node* quantization = found.quantization ? &*found.quantization : nullptr;
-    ModelSpec model = read_huggingface(found.config, quantization);
-    model.name = found.name;
-    model.source = file.string();
+    ModelSpec model = read(found);
+    const bool says_its_name = found.kind == ModelPath::gguf || found.kind == ModelPath::entry;
+    if (!says_its_name || model.name.empty()) model.name = found.name;
+    model.warnings.insert(model.warnings.begin(), found.warnings.begin(), found.warnings.end());
     return model;
   } catch (Error& e) {
-    throw e.in(file.string());
+    throw e.in(found.path);
   }
 }
 

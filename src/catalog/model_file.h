@@ -21,7 +21,6 @@ ModelSpec read_model_at(const std::string& path);
 
 // A configuration and hf_quant_config.json beside it, before they are understood.
 struct Configuration {
-  std::string name;  // of the folder, or of the file where that says more
   Node config;
   std::optional<Node> quantization;
 };

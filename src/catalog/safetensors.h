@@ -8,6 +8,10 @@
 
 namespace kvplan {
 
+// Whether a folder holds a checkpoint: an index, one file, or one set of shards.
+enum class Found { none, one, several };
+Found find_safetensors(const std::string& folder);
+
 // `path`: a .safetensors file, a .safetensors.index.json, or a folder with either. Mixers from
 // config.json, weights from the files' headers; where the two differ, the model's warnings say how.
 ModelSpec read_safetensors(const std::string& path);

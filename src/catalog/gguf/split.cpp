@@ -1,46 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalog/gguf/split.h"
 
-#include <charconv>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <unordered_set>
 
+#include "catalog/gguf.h"
+#include "catalog/part_name.h"
 #include "error.h"
 
 namespace kvplan {
 namespace {
 
-constexpr std::int64_t kMostParts = 10'000;
-
-struct PartName {
-  std::string stem;
-  std::int64_t number = 0, count = 0;  // number from 1
-
-  std::string at(std::int64_t n) const {
-    const auto padded = [](std::int64_t value) {
-      const std::string digits = std::to_string(value);
-      return std::string(5 - std::min<std::size_t>(5, digits.size()), '0') + digits;
-    };
-    return stem + "-" + padded(n) + "-of-" + padded(count) + ".gguf";
-  }
-};
-
-std::optional<PartName> part_name(const std::string& path) {
-  constexpr std::string_view kForm = "-00000-of-00000.gguf";
-  if (path.size() <= kForm.size()) return std::nullopt;
-  const std::size_t start = path.size() - kForm.size();
-  for (std::size_t i = 0; i < kForm.size(); ++i) {
-    const char c = path[start + i];
-    if (kForm[i] == '0' ? c < '0' || c > '9' : c != kForm[i]) return std::nullopt;
-  }
-  PartName name{path.substr(0, start)};
-  std::from_chars(path.data() + start + 1, path.data() + start + 6, name.number);
-  std::from_chars(path.data() + start + 10, path.data() + start + 15, name.count);
-  if (name.number < 1 || name.number > name.count || name.count > kMostParts) return std::nullopt;
-  return name;
-}
+constexpr std::string_view kEnding = ".gguf";
 
 GgufFile read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -70,8 +42,13 @@ void check_part(const GgufFile& part, const PartName& name, std::int64_t number)
 
 }  // namespace
 
+bool is_first_gguf(const std::string& path) {
+  const auto name = part_name(path, kEnding);
+  return !name || name->number == 1;
+}
+
 GgufFile read_split_gguf(const std::string& path) {
-  const auto name = part_name(path);
+  const auto name = part_name(path, kEnding);
   if (!name) {
     GgufFile file = read_file(path);
     if (const std::int64_t count = number_of(file, "split.count", 1); count > 1)

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <unordered_set>
 
+#include "catalog/part_name.h"
+#include "catalog/safetensors/entry.h"
 #include "catalog/safetensors/index.h"
 
 namespace kvplan::safetensors {
@@ -14,7 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kIndexSuffix = ".safetensors.index.json";
 constexpr std::uintmax_t kMostIndexBytes = 100'000'000;
 
 std::vector<StoredTensor> read_file(const std::string& path) {
@@ -47,56 +48,34 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? folder : folder + "/";
 }
 
-// The index or the only safetensors file of a folder.
-std::string entry_of_folder(const std::string& folder) {
-  std::vector<std::string> indices, files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (name.ends_with(kIndexSuffix)) indices.push_back(entry.path().string());
-    if (name.ends_with(".safetensors")) files.push_back(entry.path().string());
-  }
-  for (auto* found : {&indices, &files}) {
-    for (const std::string& path : *found)
-      if (fs::path(path).filename().string().starts_with("model.safetensors")) return path;
-    if (found->size() == 1) return found->front();
-  }
-  throw Error(files.empty() ? "the folder holds no safetensors file"
-                            : "the folder holds several safetensors files and no index")
-      .in(folder);
-}
-
-// One of several shards stands for all of them where their index is beside it.
-std::string index_beside(const std::string& path) {
-  constexpr std::string_view kForm = "-00000-of-00000.safetensors";
-  if (path.size() <= kForm.size()) return path;
-  const std::string stem = path.substr(0, path.size() - kForm.size());
-  if (path.substr(stem.size(), 1) != "-" || path.find("-of-", stem.size()) == path.npos)
-    return path;
-  const std::string index = stem + std::string(kIndexSuffix);
-  return fs::exists(index) ? index : path;
-}
-
 void warn(Checkpoint& c, std::string code, std::string message) {
   c.warnings.push_back({std::move(code), std::move(message)});
 }
 
-void report_missing_files(Checkpoint& c, const std::vector<std::string>& missing, std::size_t of) {
+void report_missing_files(Checkpoint& c, const std::vector<std::string>& missing, std::size_t of,
+                          std::string_view who) {
   if (missing.empty()) return;
   c.complete = false;
   warn(c, "missing-shards",
-       std::to_string(missing.size()) + " of " + std::to_string(of) +
-           " files that the index names are missing, the first is '" + missing.front() +
+       std::to_string(missing.size()) + " of " + std::to_string(of) + " files that " +
+           std::string(who) + " are missing, the first is '" + missing.front() +
            "': weights are taken from the configuration");
+}
+
+std::unordered_set<std::string_view> names_of(const Checkpoint& c) {
+  std::unordered_set<std::string_view> stored;
+  for (const StoredTensor& t : c.tensors)
+    if (!stored.insert(t.name).second)
+      throw Error("two files hold tensor '" + t.name + "'").of(t.name);
+  return stored;
 }
 
 // The index and the files must agree on which tensors there are.
 void compare_names(Checkpoint& c, const Index& index) {
-  std::unordered_set<std::string_view> stored;
+  const auto stored = names_of(c);
   std::size_t extra = 0;
   const StoredTensor* first_extra = nullptr;
   for (const StoredTensor& t : c.tensors) {
-    if (!stored.insert(t.name).second)
-      throw Error("two files hold tensor '" + t.name + "'").of(t.name);
     if (index.tensors.contains(t.name)) continue;
     if (extra++ == 0) first_extra = &t;
   }
@@ -128,34 +107,57 @@ void compare_size(Checkpoint& c, const Index& index) {
              std::to_string(bytes));
 }
 
-Checkpoint read_shards(const std::string& path) {
+void append(std::vector<StoredTensor>& all, std::vector<StoredTensor> more) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+// Reads those of `files` that are there.
+void read_files(Checkpoint& c, const std::vector<std::string>& files, std::string_view who) {
+  std::vector<std::string> missing;
+  for (const std::string& file : files)
+    if (fs::exists(c.folder + file))
+      append(c.tensors, read_file(c.folder + file));
+    else
+      missing.push_back(file);
+  report_missing_files(c, missing, files.size(), who);
+}
+
+Checkpoint read_indexed(const std::string& path) {
   Checkpoint c;
   c.folder = folder_of(path);
   const Index index = read_index(path);
-  std::vector<std::string> missing;
-  for (const std::string& file : index.files) {
-    if (!fs::exists(c.folder + file)) {
-      missing.push_back(file);
-      continue;
-    }
-    auto tensors = read_file(c.folder + file);
-    c.tensors.insert(c.tensors.end(), std::make_move_iterator(tensors.begin()),
-                     std::make_move_iterator(tensors.end()));
-  }
-  report_missing_files(c, missing, index.files.size());
+  read_files(c, index.files, "the index names");
   compare_names(c, index);
   compare_size(c, index);
+  return c;
+}
+
+Checkpoint read_unindexed(const PartName& shard) {
+  Checkpoint c;
+  c.folder = folder_of(shard.stem);
+  std::vector<std::string> files;
+  for (std::int64_t n = 1; n <= shard.count; ++n)
+    files.push_back(shard.at(n).substr(c.folder.size()));
+  read_files(c, files, "the shards' names speak of");
+  (void)names_of(c);  // none stands twice
   return c;
 }
 
 }  // namespace
 
 Checkpoint read_checkpoint(const std::string& given) {
-  const std::string path = index_beside(fs::is_directory(given) ? entry_of_folder(given) : given);
-  if (path.ends_with(".json")) return read_shards(path);
+  const Entry entry = entry_of(given);
+  if (entry.found != Found::one)
+    throw Error(entry.found == Found::none
+                    ? "the folder holds no safetensors file"
+                    : "the folder holds several safetensors files and no index")
+        .in(given);
+  if (entry.path.ends_with(".json")) return read_indexed(entry.path);
+  if (const auto shard = part_name(entry.path, ".safetensors"); shard && shard->count > 1)
+    return read_unindexed(*shard);
   Checkpoint c;
-  c.folder = folder_of(path);
-  c.tensors = read_file(path);
+  c.folder = folder_of(entry.path);
+  c.tensors = read_file(entry.path);
   return c;
 }
 

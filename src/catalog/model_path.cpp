@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "catalog/model_path.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "catalog/gguf.h"
+#include "catalog/safetensors.h"
+
+namespace kvplan {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kConfig = "config.json";
+
+std::string name_of_folder(const fs::path& folder) {
+  const fs::path whole = fs::weakly_canonical(folder);
+  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+}
+
+// Files of generic names are told apart by their folder.
+std::string name_of(const fs::path& file, ModelPath::Kind kind) {
+  const std::string stem = file.stem().string();
+  const bool generic = kind == ModelPath::safetensors || file.filename() == kConfig;
+  const std::string folder =
+      generic ? name_of_folder(fs::is_directory(file) ? file : file.parent_path()) : "";
+  return folder.empty() ? stem : folder;
+}
+
+std::optional<ModelPath::Kind> kind_of(const fs::path& file) {
+  const std::string extension = file.extension().string();
+  if (extension == ".gguf") return ModelPath::gguf;
+  if (extension == ".safetensors" || file.string().ends_with(".safetensors.index.json"))
+    return ModelPath::safetensors;
+  if (extension == ".yaml" || extension == ".yml") return ModelPath::entry;
+  if (extension == ".json") return ModelPath::config;
+  return std::nullopt;
+}
+
+// One file for each model in GGUF that a folder holds: the first part stands for a split one.
+std::vector<std::string> gguf_models_in(const fs::path& folder) {
+  std::vector<std::string> found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string path = entry.path().string(), name = entry.path().filename().string();
+    if (entry.path().extension() != ".gguf" || name.starts_with("mmproj")) continue;
+    if (is_first_gguf(path)) found.push_back(path);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string gguf_model_in(const fs::path& folder) {
+  const auto models = gguf_models_in(folder);
+  if (models.size() == 1) return models.front();
+  if (models.empty())
+    throw Error("this folder holds no checkpoint, no config.json and no GGUF file")
+        .advise("Name the file in it that describes the model.");
+  throw Error("this folder holds " + std::to_string(models.size()) + " GGUF models")
+      .advise("Name the one that is meant, such as " + models.front() + ".");
+}
+
+ModelPath in_folder(const std::string& folder) {
+  const bool configured = fs::exists(fs::path(folder) / kConfig);
+  const Found checkpoint = find_safetensors(folder);
+  if (checkpoint == Found::one)
+    return {ModelPath::safetensors, folder, name_of(folder, ModelPath::safetensors), {}};
+  if (!configured) {
+    const std::string file = gguf_model_in(folder);
+    return {ModelPath::gguf, file, name_of(file, ModelPath::gguf), {}};
+  }
+  const fs::path config = fs::path(folder) / kConfig;
+  ModelPath found{ModelPath::config, config.string(), name_of(config, ModelPath::config), {}};
+  if (checkpoint == Found::several)
+    found.warnings.push_back({"checkpoint-not-read",
+                              "the folder holds several safetensors files and no index that says "
+                              "which belong together: weights are taken from the configuration"});
+  return found;
+}
+
+}  // namespace
+
+ModelPath model_path(const std::string& given) {
+  try {
+    if (!fs::exists(given)) throw Error("there is no such file");
+    if (fs::is_directory(given)) return in_folder(given);
+    const auto kind = kind_of(given);
+    if (!kind)
+      throw Error("kv-plan does not know this kind of file")
+          .advise(
+              "Give a config.json, the folder that holds it, a .gguf, a .safetensors file or "
+              "index, or a catalog .yaml.");
+    return {*kind, given, name_of(given, *kind), {}};
+  } catch (Error& e) {
+    throw e.in(given);
+  } catch (const fs::filesystem_error& e) {
+    throw Error(e.code().message()).in(given);
+  }
+}
+
+}  // namespace kvplan
