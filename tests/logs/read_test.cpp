@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The logs of tests/logs/examples are written after the public formats, with the numbers of public
+// start-ups: vllm#10517, noonghunna/club-3090#104, vllm#25350, vllm#21348, TensorRT-LLM#2268.
+#include "logs/read.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <sstream>
+
+using namespace kvplan;
+
+namespace {
+
+StartLog example(const std::string& name) {
+  std::ifstream in(KVPLAN_SOURCE_DIR "/tests/logs/examples/" + name + ".log");
+  REQUIRE(in);
+  return read_log(in);
+}
+
+StartLog text(const std::string& lines) {
+  std::istringstream in(lines);
+  return read_log(in);
+}
+
+Bytes gib(double n) {
+  return Bytes(static_cast<std::int64_t>(n * static_cast<double>(kGiB) + 0.5));
+}
+
+}  // namespace
+
+TEST_CASE("a start of vLLM V0 gives every line of its budget") {
+  const StartLog log = example("vllm-0.6.4-llama-3.1-8b");
+  CHECK(log.engine == "vllm");
+  CHECK(log.version == "0.6.4");
+  CHECK(log.model.find("Llama-3.1-8B-Instruct") != std::string::npos);
+  CHECK(log.settings.at("max_model_len") == "20000");
+  CHECK(log.settings.at("enforce_eager") == "true");
+  CHECK(log.settings.count("kv_cache_dtype") == 0);  // auto
+  CHECK(log.device_memory->least == gib(23.58));
+  CHECK(log.utilization->least == 0.9);
+  CHECK(log.weights->least == gib(14.9888));
+  CHECK(log.weights->most == gib(14.99));
+  CHECK(log.non_torch->least == gib(0.35));
+  CHECK(log.activation->least == gib(2.07));
+  CHECK(log.pool->least == gib(3.81));
+  CHECK(log.pool->half == Bytes(kGiB / 200));
+  CHECK(log.blocks->least == 1952);
+  CHECK(log.host_blocks->least == 2048);
+  CHECK(log.concurrency->least == 1.56);
+  CHECK(log.refusals.empty());
+}
+
+TEST_CASE("arguments, resolved settings and thousands are read from a start of vLLM V1") {
+  const StartLog log = example("vllm-0.21-qwen3.6-27b-tp2");
+  CHECK(log.version == "0.21.0");
+  CHECK(log.model == "qwen3.6-27b");
+  CHECK(log.settings.at("tensor_parallel_size") == "2");
+  CHECK(log.settings.at("kv_cache_dtype") == "fp8_e5m2");
+  CHECK(log.settings.at("gpu_memory_utilization") == "0.88");
+  CHECK(log.settings.at("enable_prefix_caching") == "true");
+  CHECK(log.tokens->least == 619202);
+  CHECK(log.pool->least == gib(9.84));
+}
+
+TEST_CASE("a refusal keeps what was needed, what there was and what would fit") {
+  const StartLog log = example("vllm-0.10-refused");
+  REQUIRE(log.refusals.size() == 1);
+  const Refusal& refusal = log.refusals.front();
+  CHECK(refusal.cause == Refusal::request_too_long);
+  CHECK(refusal.length == Tokens(221000));
+  CHECK(refusal.longest == Tokens(122080));
+  CHECK(refusal.needed->least == gib(10.12));
+  CHECK(refusal.available->least == gib(5.59));
+  CHECK(refusal.line == 5);
+}
+
+TEST_CASE("refusals of several ranks and tracebacks count once") {
+  const std::string line =
+      "(Worker_TP0) ValueError: No available memory for the cache blocks. Try increasing …\n";
+  CHECK(text(line + line + line).refusals.size() == 1);
+  const StartLog log = text(
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.96 GiB. GPU 0 has a total "
+      "capacity of 23.55 GiB of which 1.20 GiB is free. Including non-PyTorch memory\n");
+  REQUIRE(log.refusals.size() == 1);
+  CHECK(log.refusals.front().cause == Refusal::out_of_memory);
+  CHECK(log.refusals.front().needed->least == gib(1.96));
+  CHECK(log.device_memory->least == gib(23.55));
+}
+
+TEST_CASE("ranks that print different memory give the least and the most") {
+  const StartLog log = text(
+      "(Worker_TP0 pid=1) INFO [gpu_worker.py:480] Available KV cache memory: 6.87 GiB\n"
+      "(Worker_TP1 pid=2) INFO [gpu_worker.py:480] Available KV cache memory: 5.0 GiB\n");
+  CHECK(log.pool->least == gib(5.0));
+  CHECK(log.pool->most == gib(6.87));
+  CHECK(log.pool->half == Bytes(kGiB / 200));  // "5.0" was rounded to hundredths
+  CHECK(log.pool->times == 2);
+}
+
+TEST_CASE("a start of SGLang gives its arguments and its cache") {
+  const StartLog log = example("sglang-qwen3-235b-tp4");
+  CHECK(log.engine == "sglang");
+  CHECK(log.model == "Qwen/Qwen3-235B-A22B-FP8");
+  CHECK(log.settings.at("tp_size") == "4");
+  CHECK(log.settings.at("mem_fraction_static") == "0.93");
+  CHECK(log.settings.at("context_length") == "40960");
+  CHECK(log.settings.count("speculative_algorithm") == 0);
+  CHECK(log.tokens->least == 367404);
+  CHECK(log.cache->least == gib(8.23) + gib(8.23));
+}
+
+TEST_CASE("a start of TensorRT-LLM gives what was free and the blocks") {
+  const StartLog log = example("trtllm-qwen1.5-7b");
+  CHECK(log.engine == "trtllm");
+  CHECK(log.version == "0.13.0.dev2024082000");
+  CHECK(log.device_memory->least == gib(39.39));
+  CHECK(log.free_after->least == gib(21.89));
+  CHECK(log.blocks->least == 631);
+  CHECK(log.settings.at("max_seq_len") == "8192");
+}
+
+TEST_CASE("a start of llama.cpp gives caches of all kinds, summed") {
+  const StartLog log = example("llamacpp-gpt-oss-20b");
+  CHECK(log.engine == "llama.cpp");
+  CHECK(log.version == "b7100");
+  CHECK(log.settings.at("ctx_size") == "131072");
+  CHECK(log.settings.at("parallel") == "4");
+  CHECK(log.settings.at("kv_unified") == "true");
+  CHECK(log.settings.at("flash_attn") == "on");
+  CHECK(log.settings.at("cache_type_k") == "f16");
+  CHECK(log.cache->least == Bytes(3096 * kMiB));
+  CHECK(log.cache_buffers.at("CUDA0").least == Bytes(3096 * kMiB));
+  CHECK(log.offloaded_layers == 25);
+}
+
+TEST_CASE("a start of ollama's own runner gives context, slots and buffers") {
+  const StartLog log = text(
+      "time=2025-09-01T10:00:00.000Z level=INFO source=routes.go:1331 msg=\"Listening on "
+      "127.0.0.1:11434 (version 0.11.8)\"\n"
+      "time=2025-09-01T10:00:05.000Z level=INFO source=runner.go:1006 msg=load "
+      "request=\"{Operation:commit LoraPath:[] Parallel:2 BatchSize:512 FlashAttention:true "
+      "KvSize:16384 KvCacheType:q8_0 NumThreads:8 GPULayers:25}\"\n"
+      "time=2025-09-01T10:00:06.000Z level=INFO source=device.go:240 msg=\"model weights\" "
+      "device=CUDA0 size=\"11.8 GiB\"\n"
+      "time=2025-09-01T10:00:06.000Z level=INFO source=device.go:251 msg=\"kv cache\" "
+      "device=CUDA0 size=\"300.0 MiB\"\n");
+  CHECK(log.engine == "ollama");
+  CHECK(log.version == "0.11.8");
+  CHECK(log.settings.at("num_ctx") == "8192");
+  CHECK(log.settings.at("num_parallel") == "2");
+  CHECK(log.settings.at("kv_cache_type") == "q8_0");
+  CHECK(log.cache_buffers.at("CUDA0").least == Bytes(300 * kMiB));
+}
+
+TEST_CASE("a failed allocation of llama.cpp says what it was for") {
+  const StartLog log = text(
+      "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 8900.01 MiB on device 0: cudaMalloc "
+      "failed: out of memory\n"
+      "llama_new_context_with_model: failed to allocate compute buffers\n");
+  REQUIRE(log.refusals.size() == 1);
+  CHECK(log.refusals.front().device == "device 0");
+  CHECK(log.refusals.front().text.find("failed to allocate compute buffers") != std::string::npos);
+}
+
+TEST_CASE("the metadata that llama.cpp lists is kept by key") {
+  const StartLog log = text(
+      "llama_model_loader: - kv   3:                       llama.block_count u32              = "
+      "32\n"
+      "llama_model_loader: - kv  13:              tokenizer.ggml.tokens arr[str,128256]  = "
+      "[\"!\", \"\\\"\", ...\n"
+      "llama_model_loader: - kv   0:                       general.architecture str              = "
+      "llama\n");
+  CHECK(log.metadata.at("llama.block_count") == "32");
+  CHECK(log.metadata.at("general.architecture") == "llama");
+  CHECK(log.metadata.at("tokenizer.ggml.tokens").starts_with("arr[str,128256]="));
+}
+
+TEST_CASE("a second start replaces the first") {
+  const std::string first =
+      "INFO vLLM API server version 0.9.0\nINFO Available KV cache memory: 1.00 GiB\n"
+      "INFO GPU KV cache size: 16 tokens\n";
+  const StartLog log = text(first +
+                            "INFO vLLM API server version 0.10.0\n"
+                            "INFO GPU KV cache size: 32 tokens\n");
+  CHECK(log.starts == 2);
+  CHECK(log.version == "0.10.0");
+  CHECK(log.tokens->least == 32);
+  CHECK_FALSE(log.pool.has_value());
+}
+
+TEST_CASE("colours, carriage returns and UTF-16 do not hide a line") {
+  const std::string line = "INFO GPU KV cache size: 178,880 tokens";
+  CHECK(text("\x1b[32mINFO\x1b[0m GPU \x1b[1mKV cache size: 178,880 tokens\x1b[0m\r\n")
+            .tokens->least == 178880);
+  CHECK(text("loading 10 %\rloading 99 %\r" + line).tokens->least == 178880);
+  std::string wide = "\xff\xfe";
+  for (const char c : line + "\r\n") wide += std::string{c, '\0'};
+  CHECK(text(wide).tokens->least == 178880);
+}
+
+TEST_CASE("a log that names no version is dated by the form of its lines") {
+  CHECK(text("llama_kv_cache_init:      CUDA0 KV buffer size =   160.00 MiB\n").version_hint ==
+        "b3000");
+  CHECK(text("INFO GPU KV cache size: 178,880 tokens\n").version_hint == "0.8.3");
+  CHECK(text("nothing that any engine prints\n").engine.empty());
+}
