@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of times that were measured elsewhere; the header says of what. Columns (times in µs):
-//   m,n,k,dtype · heads,kv_heads,head_dim,kv_dtype,batch,kv_len ·
-//   heads,kv_heads,head_dim,dtype,kv_dtype,batch,q_len,past_len · heads,kv_dtype,batch,kv_len ·
-//   dtype,tokens,hidden,inter,topk,experts,tp,ep · op,n_gpus,bytes[,gpu,engine,backend]
+// Tables of times that were measured elsewhere: columns as in cost/columns.h, and time_us. A table
+// may hold several devices (gpu) and libraries (backend).
 #pragma once
-#include <istream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cost/measured.h"
@@ -14,11 +12,12 @@ namespace kvplan {
 
 struct MeasuredTable {
   std::vector<Measured> rows;
-  std::size_t left_out = 0;  // rows of formats, widths or devices that no law is fitted to
+  std::int64_t left_out = 0;  // rows of formats, widths or devices that no law is fitted to
 };
 
 // `device` picks the rows of a table that has several. Throws Error with the line.
-MeasuredTable read_measured(std::istream&, const std::string& file, const std::string& device);
-MeasuredTable read_measured(const std::string& file, const std::string& device);
+MeasuredTable read_measured(std::string_view text, std::string_view device);
+// A file, compressed by gzip or not. Throws Error with path and line.
+MeasuredTable read_measured_file(const std::string& path, std::string_view device);
 
 }  // namespace kvplan

@@ -16,15 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The user's own catalog, by the XDG base directory specification; empty where there is no home.
-fs::path user_folder() {
-  if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data)
-    return fs::path(data) / "kv-plan";
-  if (const char* home = std::getenv("HOME"); home && *home)
-    return fs::path(home) / ".local/share/kv-plan";
-  return {};
-}
-
 bool is_yaml(const fs::path& path) {
   return path.extension() == ".yaml" || path.extension() == ".yml";
 }
@@ -65,9 +56,18 @@ CatalogEntry entry_of(const EmbeddedFile& file) {
 
 }  // namespace
 
+// By the XDG base directory specification.
+std::string user_catalog_folder() {
+  if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data)
+    return (fs::path(data) / "kv-plan").string();
+  if (const char* home = std::getenv("HOME"); home && *home)
+    return (fs::path(home) / ".local/share/kv-plan").string();
+  return {};
+}
+
 Catalog::Catalog(const std::string& directory) {
-  if (const fs::path user = user_folder(); !user.empty() && fs::is_directory(user))
-    add_overlay(user.string());
+  if (const std::string user = user_catalog_folder(); !user.empty() && fs::is_directory(user))
+    add_overlay(user);
   if (directory.empty()) return;
   if (!fs::is_directory(directory))
     throw Error("there is no such folder").in(directory).of("--catalog");

@@ -20,11 +20,15 @@ struct CatalogEntry {
   std::string_view text;
 };
 
+// The user's own catalog: $XDG_DATA_HOME/kv-plan, or ~/.local/share/kv-plan; empty where there is
+// no home.
+std::string user_catalog_folder();
+
 class Catalog {
  public:
-  // The embedded catalog, overlaid by the user's folder ($XDG_DATA_HOME/kv-plan, or
-  // ~/.local/share/kv-plan) and by `directory` (--catalog, may be empty), each with folders models,
-  // devices, engines and profiles. Throws Error where `directory` is none.
+  // The embedded catalog, overlaid by the user's folder and by `directory` (--catalog, may be
+  // empty), each with folders models, devices, engines and profiles. Throws Error where `directory`
+  // is none.
   explicit Catalog(const std::string& directory = {});
   Catalog(const Catalog&) = delete;  // entries point into it
   Catalog& operator=(const Catalog&) = delete;

@@ -6,22 +6,11 @@
 
 #include "catalog/files.h"
 #include "catalog/huggingface.h"
+#include "catalog/quoted.h"
 #include "cli/answer.h"
 
 namespace kvplan {
 namespace {
-
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    else
-      out += c;
-  }
-  return out + '"';
-}
 
 // Flow style, which YAML shares with JSON; strings stay quoted so that they read back as strings.
 std::string flow(const Node& node) {

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "cli/answer.h"
+#include "cli/calibrate.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/terminal.h"
@@ -32,11 +33,13 @@ Answer answer(const Request& request, const Catalog& catalog) {
       return answer_models(request, catalog);
     case Command::devices:
       return answer_devices(request, catalog);
+    case Command::calibrate:
+      return answer_calibrate(request, catalog);
     case Command::report:
       return answer_report(request, catalog);
     default:
       throw Error("this command is not part of this version")
-          .advise("`kv-plan --help` lists what is; calibrate and check follow.");
+          .advise("`kv-plan --help` lists what is; check follows.");
   }
 }
 

@@ -25,6 +25,18 @@ auto judged_by(const Fit& f) {
 }
 
 template <>
+inline constexpr auto description<Profile> =
+    std::tuple{field("device", &Profile::device, "device"),
+               field("title", &Profile::title, "title"),
+               field("machine", &Profile::machine, "machine"),
+               field("origin", &Profile::origin, "measured by"),
+               field("licence", &Profile::licence, "licence"),
+               field("date", &Profile::date, "date"),
+               field("stream_read_bytes_per_second", &Profile::stream_read, "read"),
+               field("stream_copy_bytes_per_second", &Profile::stream_copy, "copy"),
+               field("launch_seconds", &Profile::launch, "launch")};
+
+template <>
 inline constexpr auto description<Fit> = std::tuple{
     field("class", &Fit::op, "class"),
     field("format", &Fit::format, "format").where_it_varies(),

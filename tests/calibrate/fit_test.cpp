@@ -5,9 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <sstream>
-
-#include "calibrate/csv.h"
 
 using namespace kvplan;
 
@@ -85,35 +82,4 @@ TEST_CASE("the same rows give the same fit") {
   const auto first = fit_all(gemm_rows(0.05), {}), second = fit_all(gemm_rows(0.05), {});
   CHECK(std::get<GemmLaw>(first[0].law).bandwidth == std::get<GemmLaw>(second[0].law).bandwidth);
   CHECK(first[0].bands[0].low == second[0].bands[0].low);
-}
-
-TEST_CASE("a table's header says what was measured") {
-  std::istringstream in(
-      "heads,kv_heads,head_dim,kv_dtype,batch,kv_len,time_us\n"
-      "32,8,128,bf16,4,1024,12.5\n"
-      "32,8,512,bf16,4,1024,12.5\n");
-  const MeasuredTable table = read_measured(in, "t.csv", "");
-  REQUIRE(table.rows.size() == 1);
-  CHECK(table.left_out == 1);  // head width 512 runs in other kernels
-  const auto& shape = std::get<DecodeAttentionShape>(table.rows[0].shape);
-  CHECK(shape.kv_heads == 8);
-  CHECK(shape.context == 1024);
-  CHECK(table.rows[0].time.v == doctest::Approx(12.5e-6));
-}
-
-TEST_CASE("a faulty table is refused with its line") {
-  const auto line_of_error = [](const std::string& text) {
-    std::istringstream in(text);
-    try {
-      read_measured(in, "t.csv", "");
-    } catch (const Error& error) {
-      return error.line;
-    }
-    return -1;
-  };
-  CHECK(line_of_error("a,b\n1,2\n") == 1);
-  CHECK(line_of_error("m,n,k,dtype,time_us\n1,2,3,bf16,5\n1,2,3,bf16\n") == 3);
-  CHECK(line_of_error("m,n,k,dtype,time_us\n0,2,3,bf16,5\n") == 2);
-  CHECK(line_of_error("m,n,k,dtype,time_us\n1,2,3,bf16,nan\n") == 2);
-  CHECK(line_of_error("m,n,k,dtype,time_us\n1,2,3,bf16,-4\n") == 2);
 }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// A profile as YAML: what calibration writes, and what ships in configs/profiles.
+#pragma once
+#include <string>
+
+#include "catalog/node.h"
+#include "cost/profile.h"
+
+namespace kvplan {
+
+// Reads back to an equal profile.
+std::string profile_text(const Profile&);
+
+// Throws Error (with line) for a file of another version, a law with a constant missing or out of
+// its range, or bands that are no intervals.
+Profile read_profile(const Node&);
+
+}  // namespace kvplan

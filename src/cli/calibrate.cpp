@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// kv-plan calibrate --from TABLE [--holdout TABLE] --device NAME: times measured elsewhere become a
+// profile.
+#include "cli/calibrate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+
+#include "calibrate/csv.h"
+#include "calibrate/fit.h"
+#include "catalog/profile_file.h"
+#include "cli/output.h"
+#include "report/notes.h"
+#include "report/numbers.h"
+#include "report/profile.h"
+#include "report/version.h"
+
+namespace kvplan {
+namespace {
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
+}
+
+MeasuredTable read_all(const std::vector<std::string>& paths, const std::string& device) {
+  MeasuredTable all;
+  for (const std::string& path : paths) {
+    MeasuredTable one = read_measured_file(path, device);
+    all.rows.insert(all.rows.end(), one.rows.begin(), one.rows.end());
+    all.left_out += one.left_out;
+  }
+  return all;
+}
+
+std::string files_named(const std::vector<std::string>& paths) {
+  std::string names;
+  for (const std::string& path : paths)
+    names += (names.empty() ? "" : ", ") + std::filesystem::path(path).filename().string();
+  return names;
+}
+
+std::string lead_of(const Profile& profile) {
+  if (profile.fits.empty())
+    return fmt::format("{}: too few measured times for a fit.", profile.title);
+  const auto worst =
+      std::max_element(profile.fits.begin(), profile.fits.end(), [](const Fit& a, const Fit& b) {
+        return judged(a).value_or(Quality{}).median_ape < judged(b).value_or(Quality{}).median_ape;
+      });
+  const auto quality = judged(*worst);
+  std::string text = fmt::format("{}: {} laws fitted", profile.title, profile.fits.size());
+  if (quality)
+    text += fmt::format("; on shapes left out of the fit, half of the times lie within {} ({})",
+                        shown(quality->median_ape, Show::percent), name_of(worst->op));
+  return text + ".";
+}
+
+}  // namespace
+
+std::string users_profile_path(const Profile& profile) {
+  const std::string folder = user_catalog_folder();
+  if (folder.empty())
+    throw Error("there is no data folder").advise("Set HOME, or say --save FILE.");
+  return folder + "/profiles/" + profile.device + ".yaml";
+}
+
+std::optional<std::string> save_profile(const Request& request, const Profile& profile,
+                                        const std::optional<std::string>& otherwise) {
+  if (!request.save && !otherwise) return std::nullopt;
+  const std::string path = request.save.value_or(otherwise.value_or(""));
+  const auto folder = std::filesystem::path(path).parent_path();
+  std::error_code ignored;  // the output says what is wrong
+  if (!request.save) std::filesystem::create_directories(folder, ignored);
+  Output(path).write(profile_text(profile));
+  return path == "-" ? std::nullopt : std::optional(path);
+}
+
+Answer answer_profile(const Profile& profile, const std::optional<std::string>& saved_to,
+                      std::vector<Warning> warnings) {
+  Document document;
+  document.command = "calibrate";
+  document.title = "Calibration of " + profile.title;
+  document.body.emplace_back("profile", value(profile));
+  document.body.emplace_back("fit", value(profile.fits));
+  document.lead = {lead_of(profile)};
+  Table fits = table<Fit>("fit", "Fit");
+  fits.notes = {
+      "Errors are those of shapes that a fit never saw: of the table given to judge, or of axis "
+      "values left out in turn. The interval is meant to hold 80% of unseen times."};
+  document.tables = {std::move(fits)};
+  if (saved_to) document.closing.push_back("The profile is in " + *saved_to + ".");
+  document.body.emplace_back("warnings", value(warnings));
+  return {std::move(document), 0, std::move(warnings)};
+}
+
+Answer answer_calibrate(const Request& request, const Catalog& catalog) {
+  if (request.from.empty()) {
+    if (!request.holdout.empty())
+      throw Error("needs measured times to fit").of("--holdout").advise("Name them with --from.");
+    throw Error("this command is not part of this version without measured times")
+        .advise("Name a table of them with --from.");
+  }
+  if (!request.run_device)
+    throw Error("needs the device that was measured").of("--from").advise("Say --device h100-sxm.");
+  const DeviceSpec device = catalog.device(*request.run_device);
+  const MeasuredTable table = read_all(request.from, device.name),
+                      holdout = read_all(request.holdout, device.name);
+  FitOptions options;
+  options.caches = Caches::warm;
+  options.seed = static_cast<std::uint64_t>(request.seed.value_or(1));
+  Profile profile;
+  profile.device = device.name;
+  profile.title = device.title;
+  profile.origin = files_named(request.from);
+  profile.date = today();
+  profile.written_by = "kv-plan " + std::string(version());
+  profile.fits = fit_all(table.rows, options);
+  judge(profile.fits, holdout.rows, options.caches);
+  std::vector<Warning> warnings;
+  if (const std::int64_t rows = table.left_out + holdout.left_out; rows > 0)
+    warnings.push_back({"rows-left-out",
+                        fmt::format("{} rows are of formats, head widths or devices that no law is "
+                                    "fitted to",
+                                    rows)});
+  return answer_profile(profile, save_profile(request, profile, std::nullopt), std::move(warnings));
+}
+
+}  // namespace kvplan

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/csv.h"
+
+#include <doctest/doctest.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "error.h"
+
+using namespace kvplan;
+
+namespace {
+
+int line_of_error(const std::string& text) {
+  try {
+    read_measured(text, "");
+  } catch (const Error& error) {
+    return error.line;
+  }
+  return -1;
+}
+
+const std::string kGemm = "m,n,k,dtype,time_us\n";
+
+}  // namespace
+
+TEST_CASE("a table's header says what was measured") {
+  const MeasuredTable table = read_measured(
+      "heads,kv_heads,head_dim,kv_dtype,batch,kv_len,time_us\n"
+      "32,8,128,bf16,4,1024,12.5\n"
+      "32,8,512,bf16,4,1024,12.5\n",
+      "");
+  REQUIRE(table.rows.size() == 1);
+  CHECK(table.left_out == 1);  // head width 512 runs in other kernels
+  const auto& shape = std::get<DecodeAttentionShape>(table.rows[0].shape);
+  CHECK(shape.kv_heads == 8);
+  CHECK(shape.context == 1024);
+  CHECK(table.rows[0].time.v == doctest::Approx(12.5e-6));
+}
+
+TEST_CASE("columns may stand in any order, beside others, after a byte order mark") {
+  const MeasuredTable table =
+      read_measured("\xef\xbb\xbftime_us,who,k,n,m,dtype\r\n7,me,3,2,1,bfloat16\r\n", "");
+  REQUIRE(table.rows.size() == 1);
+  const auto& shape = std::get<GemmShape>(table.rows[0].shape);
+  CHECK(shape.m == 1);
+  CHECK(shape.n == 2);
+  CHECK(shape.weights == &format_named("bf16"));
+}
+
+TEST_CASE("of a table with several devices only the rows of the one asked for are read") {
+  const std::string text =
+      "gpu,op,backend,n_gpus,bytes,time_us\n"
+      "a100,all_reduce,NCCL,2,512,9\n"
+      "h100,alltoall,NCCL,8,512,8\n";
+  const MeasuredTable table = read_measured(text, "h100-sxm");
+  REQUIRE(table.rows.size() == 1);
+  CHECK(table.rows[0].variant == "all_to_all NCCL");
+  CHECK(std::get<CollectiveShape>(table.rows[0].shape).ranks == 8);
+}
+
+TEST_CASE("a faulty table is refused with its line") {
+  CHECK(line_of_error("") == 1);
+  CHECK(line_of_error("a,b\n1,2\n") == 1);
+  CHECK(line_of_error("m,n,k,dtype\n1,2,3,bf16\n") == 1);
+  CHECK(line_of_error("m,n,k,dtype,time_us,m\n") == 1);
+  CHECK(line_of_error(kGemm + "1,2,3,bf16,5\n1,2,3,bf16\n") == 3);
+  CHECK(line_of_error(kGemm + "0,2,3,bf16,5\n") == 2);
+  CHECK(line_of_error(kGemm + "1,2,3,bf16,nan\n") == 2);
+  CHECK(line_of_error(kGemm + "1,2,3,bf16,-4\n") == 2);
+  CHECK(line_of_error(kGemm + "1,2,3,bf16,1e400\n") == 2);
+  CHECK(line_of_error(kGemm + "1,99999999999999999999,3,bf16,4\n") == 2);
+  CHECK(line_of_error(kGemm + "1099511627776,1099511627776,1099511627776,bf16,4\n") == 2);
+  CHECK(line_of_error(
+            "heads,kv_heads,head_dim,kv_dtype,batch,kv_len,time_us\n3,2,64,bf16,1,1,1\n") == 2);
+}
+
+TEST_CASE("any bytes give rows or an error") {
+  const std::string good = kGemm + "1,2048,4096,bf16,5.5\n16,2048,4096,fp8,7\n";
+  std::uint32_t state = 1;
+  const auto random = [&] { return state = state * 1664525 + 1013904223; };
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = good;
+    for (std::uint32_t hits = 1 + random() / 64 % 4; hits > 0; --hits)
+      text[random() / 64 % text.size()] = static_cast<char>(random() >> 24);
+    try {
+      for (const Measured& row : read_measured(text, "").rows) CHECK(row.time.v > 0);
+    } catch (const Error&) {
+    }
+  }
+}
+
+TEST_CASE("a compressed table reads as the plain one, a damaged one is refused") {
+  const auto path = std::filesystem::temp_directory_path() / "kvplan-table-test.csv.gz";
+  const std::string text = kGemm + "1,2048,4096,bf16,5.5\n";
+  gzFile file = gzopen(path.c_str(), "wb");
+  gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(file);
+  CHECK(read_measured_file(path.string(), "").rows == read_measured(text, "").rows);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 9);
+  CHECK_THROWS_AS(read_measured_file(path.string(), ""), Error);
+  std::ofstream(path) << text;
+  CHECK(read_measured_file(path.string(), "").rows.size() == 1);
+  std::filesystem::remove(path);
+  CHECK_THROWS_AS(read_measured_file(path.string(), ""), Error);
+  CHECK_THROWS_AS(read_measured_file(std::filesystem::temp_directory_path().string(), ""), Error);
+}
