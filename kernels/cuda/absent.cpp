@@ -5,7 +5,7 @@ namespace kvplan {
 
 std::vector<BackendChoice> cuda_backends() {
   std::vector<BackendChoice> none;
-  none.push_back({"cuda", nullptr, "built without CUDA"});
+  none.push_back({"cuda", nullptr, KVPLAN_WHY_NO_CUDA});
   return none;
 }
 

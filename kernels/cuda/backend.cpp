@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/backend.h"
+
+#include <algorithm>
+
+#include "kernels/cuda/run.h"
+
+namespace kvplan {
+namespace {
+
+template <class... Visitors>
+struct Overload : Visitors... {
+  using Visitors::operator()...;
+};
+template <class... Visitors>
+Overload(Visitors...) -> Overload<Visitors...>;
+
+// Room for a few problems that are much larger than the cache, and never more than a quarter of
+// what is free.
+Bytes default_buffers(const GpuLimits& limits) {
+  const std::int64_t wanted = std::clamp(64 * limits.last_level_cache.n, 2 * kGiB, 8 * kGiB);
+  return Bytes(std::min(wanted, limits.free_memory.n / 4));
+}
+
+class GpuBackend : public Backend {
+ public:
+  GpuBackend(std::function<std::unique_ptr<Gpu>()> open, const GpuOptions& options)
+      : open_(std::move(open)), options_(options) {}
+
+  std::string name() const override { return "cuda"; }
+  DeviceSpec device() const override { return gpu().spec(); }
+
+  std::unique_ptr<Run> prepare(const Problem& problem) override {
+    if (!arena_) {
+      const GpuLimits limits = gpu().limits();
+      arena_ = std::make_unique<GpuArena>(gpu(), options_.buffers.value_or(default_buffers(limits)),
+                                          limits.last_level_cache);
+    }
+    const GpuContext context{gpu(), *arena_, options_.block_tokens};
+    return std::visit(Overload{
+                          [&](const StreamShape& s) { return stream_run_cuda(context, s); },
+                          [&](const LaunchShape&) { return launch_run_cuda(context); },
+                          [&](const auto&) { return std::unique_ptr<Run>(); },
+                      },
+                      problem);
+  }
+
+ private:
+  Gpu& gpu() const {
+    if (!gpu_) gpu_ = open_();
+    return *gpu_;
+  }
+
+  std::function<std::unique_ptr<Gpu>()> open_;
+  mutable std::unique_ptr<Gpu> gpu_;
+  GpuOptions options_;
+  std::unique_ptr<GpuArena> arena_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> gpu_backend(std::function<std::unique_ptr<Gpu>()> open,
+                                     const GpuOptions& options) {
+  return std::make_unique<GpuBackend>(std::move(open), options);
+}
+
+}  // namespace kvplan

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all problems on a GPU share: slots in turn, a recording of about ten launches, events around
+// it.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "kernels/backend.h"
+#include "kernels/cuda/arena.h"
+#include "kernels/cuda/gpu.h"
+
+namespace kvplan {
+
+struct GpuContext {
+  Gpu& gpu;
+  GpuArena& arena;
+  std::int64_t block_tokens;  // of a paged cache; 0: contiguous
+};
+
+class GpuRun : public Run {
+ public:
+  // `slot` is what one launch reads.
+  GpuRun(const GpuContext&, Bytes slot);
+  Seconds sample() override;
+
+ protected:
+  // Queues what computes the problem on the bytes at `slot`.
+  virtual void enqueue(std::byte* slot) = 0;
+  // Runs on the next slot and waits; returns the slot.
+  std::byte* run_once();
+  void forget_recording() { recording_.reset(); }  // another kernel is next
+  std::string rotation() const;                    // for descriptions
+  // Blocks in turn on all processors, as many as they hold.
+  int resident_blocks(const Kernel&) const;
+
+  GpuContext context_;
+
+ private:
+  GpuSlots slots_;
+  int next_ = 0;
+  std::unique_ptr<Recording> recording_, flush_;
+};
+
+std::unique_ptr<Run> stream_run_cuda(const GpuContext&, const StreamShape&);
+std::unique_ptr<Run> launch_run_cuda(const GpuContext&);
+
+}  // namespace kvplan

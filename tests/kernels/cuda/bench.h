@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA backend on an emulated device, and what a problem must show there.
+#pragma once
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "kernels/cuda/backend.h"
+#include "kernels/cuda/emulated_gpu.h"
+
+namespace kvplan {
+
+struct Bench {
+  explicit Bench(std::int64_t block_tokens = 16)
+      : backend(gpu_backend([this] { return std::make_unique<EmulatedGpu>(settings); },
+                            {.buffers = Bytes(8 * kMiB), .block_tokens = block_tokens})) {}
+
+  emulation::Settings settings;
+  std::unique_ptr<Backend> backend;
+};
+
+// Right in both orders of threads, without bank conflicts; counters are of the second pass.
+inline void check(Bench& bench, const Problem& problem) {
+  const auto run = bench.backend->prepare(problem);
+  REQUIRE(run);
+  CAPTURE(run->description());
+  for (const bool descending : {false, true}) {
+    bench.settings.descending = descending;
+    bench.settings.counters = {};
+    CHECK(run->error() <= 1);
+    CHECK(bench.settings.counters.bank_conflicts == 0);
+  }
+}
+
+}  // namespace kvplan

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/emulated_gpu.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "kernels/cuda/emulation/block.h"
+
+namespace kvplan {
+namespace {
+
+constexpr std::size_t kAlignment = 256;  // of cudaMalloc
+
+// Counts plays: there is no time to measure.
+struct Replay : Recording {
+  explicit Replay(std::function<void()> what) : enqueue(std::move(what)) {}
+  Seconds play() override {
+    enqueue();
+    return Seconds(1);
+  }
+  std::function<void()> enqueue;
+};
+
+}  // namespace
+
+DeviceSpec EmulatedGpu::spec() const {
+  DeviceSpec spec;
+  spec.name = spec.title = "emulated";
+  spec.kind = "gpu";
+  return spec;
+}
+
+GpuLimits EmulatedGpu::limits() const {
+  GpuLimits limits;
+  limits.processors = 4;
+  limits.capability = 80;
+  limits.shared_per_block = Bytes(99 * kKiB);  // the smallest among sm_80 and later
+  limits.last_level_cache = Bytes(64 * kKiB);
+  limits.free_memory = Bytes(64 * kMiB);
+  return limits;
+}
+
+std::byte* EmulatedGpu::allocate(Bytes size) {
+  const auto bytes = static_cast<std::size_t>(size.n);
+  void* at = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  settings_.memory[reinterpret_cast<std::uintptr_t>(at)] = bytes;
+  return static_cast<std::byte*>(at);
+}
+void EmulatedGpu::free(std::byte* at) noexcept {
+  settings_.memory.erase(reinterpret_cast<std::uintptr_t>(at));
+  std::free(at);
+}
+void EmulatedGpu::upload(std::byte* to, std::span<const std::byte> from) {
+  std::memcpy(to, from.data(), from.size());
+}
+void EmulatedGpu::download(std::span<std::byte> to, const std::byte* from) {
+  std::memcpy(to.data(), from, to.size());
+}
+void EmulatedGpu::copy(std::byte* to, const std::byte* from, Bytes size) {
+  std::memcpy(to, from, static_cast<std::size_t>(size.n));
+}
+void EmulatedGpu::set(std::byte* to, std::byte value, Bytes size) {
+  std::memset(to, std::to_integer<int>(value), static_cast<std::size_t>(size.n));
+}
+
+void EmulatedGpu::launch(const Kernel& kernel, Grid grid, const void* args) {
+  if (Bytes(kernel.shared_bytes) > limits().shared_per_block)
+    throw Error("a block of the kernel does not fit").of(kernel.name);
+  const auto call = reinterpret_cast<void (*)(const void*)>(kernel.entry);
+  try {
+    emulation::launch(grid, kernel.threads, kernel.shared_bytes, settings_, [=] { call(args); });
+  } catch (const std::runtime_error& e) {
+    throw Error(e.what()).of(kernel.name);
+  }
+}
+
+std::unique_ptr<Recording> EmulatedGpu::record(const std::function<void()>& enqueue) {
+  return std::make_unique<Replay>(enqueue);
+}
+
+}  // namespace kvplan
