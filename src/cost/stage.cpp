@@ -5,15 +5,11 @@
 #include <cmath>
 
 namespace kvplan {
-namespace {
 
-// Share of E experts that B tokens reach when each chooses k of them uniformly: 1 - (1 - k/E)^B.
-double reached(std::int64_t experts, std::int64_t active, std::int64_t tokens) {
+double share_reached(std::int64_t experts, std::int64_t active, std::int64_t tokens) {
   const double skip = 1 - static_cast<double>(active) / static_cast<double>(experts);
   return 1 - std::pow(skip, static_cast<double>(tokens));
 }
-
-}  // namespace
 
 Bound StageStep::bound() const {
   const Seconds t = total();
@@ -58,7 +54,7 @@ StageStep Stage::step(Tokens context, BatchShare batch, Trace* trace) const {
   for (const Experts& e : experts_) {
     // Ceiling: all tokens agree on the same k experts.
     const Bytes least(mul_div(e.bytes.n, e.active, e.count));
-    const double share = reached(e.count, e.active, batch.pooled);
+    const double share = share_reached(e.count, e.active, batch.pooled);
     step.weights += least;
     typical_experts += Bytes(static_cast<std::int64_t>(e.bytes.real() * share)) - least;
   }

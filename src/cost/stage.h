@@ -19,6 +19,10 @@ struct BatchShare {
   std::int64_t local = 1, pooled = 1;
 };
 
+// Share of `experts` that `tokens` tokens reach when each chooses `active` of them uniformly:
+// 1 - (1 - k/E)^B.
+double share_reached(std::int64_t experts, std::int64_t active, std::int64_t tokens);
+
 struct StageStep {
   Bytes weights, cache;
   double flops = 0;

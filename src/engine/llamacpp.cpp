@@ -13,24 +13,6 @@ namespace {
 
 using namespace llamacpp;
 
-// The graph's temporaries of one micro-batch. With flash attention the logits and the hidden rows:
-// 306.75 MiB for Qwen3-32B, 304.75 for Qwen3-235B-A22B (ikawrakow/ik_llama.cpp#530, #397), other
-// models up to 15 % more. Without, the scores of all heads against all cells where that is larger.
-Bytes compute_buffer(const ModelSpec& model, const Serving& serving, std::int64_t cells) {
-  constexpr std::int64_t kFloat = 4;
-  std::int64_t per_token = checked_add(model.vocabulary, model.hidden);
-  if (!serving.flash) {
-    std::int64_t heads = 0;
-    for (const Layer& layer : model.layers) {
-      if (const auto* a = std::get_if<Attention>(&layer.mixer.kind))
-        heads = std::max(heads, a->heads);
-      if (const auto* l = std::get_if<Latent>(&layer.mixer.kind)) heads = std::max(heads, l->heads);
-    }
-    per_token = std::max(per_token, checked_mul(cells, heads + 1));
-  }
-  return Bytes(checked_mul(checked_mul(serving.batch, per_token), kFloat));
-}
-
 std::int64_t device_count(const EngineOptions& options, const Parallelism& parallel) {
   if (Settings(options).text("split_mode") == "none") return 1;
   return checked_mul(parallel.tp, parallel.pp);

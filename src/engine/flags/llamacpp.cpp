@@ -19,6 +19,14 @@ constexpr std::array kFlags = {
     F{"cache_type_k", F::text, "-ctk"},
     F{"cache_type_v", F::text, "-ctv"},
     F{"split_mode", F::choice, "-sm", "", "none layer"},
+    F{"main_gpu", F::integer, "-mg"},
+    F{"tensor_split", F::text, "-ts"},
+    F{"n_gpu_layers", F::text, "-ngl --gpu-layers"},
+    F{"n_cpu_moe", F::integer, "-ncmoe"},
+    F{"cpu_moe", F::toggle, "-cmoe"},
+    F{"override_tensor", F::text, "-ot"},
+    F{"no_kv_offload", F::toggle, "-nkvo !-kvo !--kv-offload"},
+    F{"no_op_offload", F::toggle, "!--op-offload"},
     F{"fit_target", F::integer, "-fitt"},
     F{"mla_attn", F::integer, "-mla"},
     F{"spec_type", F::choice, "", "",
@@ -41,7 +49,7 @@ EngineFlags llamacpp_flags() {
           "timeout to chat_template chat_template_file chat_template_kwargs reasoning_format "
           "reasoning_budget log_file verbosity lv rope_scaling rope_scale rope_freq_base "
           "rope_freq_scale yarn_orig_ctx cache_reuse cache_ram cram ctx_checkpoints ctxcp "
-          "slot_save_path hf_token hft main_gpu mg prio poll numa samplers"};
+          "slot_save_path hf_token hft prio poll numa samplers"};
 }
 
 EngineFlags ollama_flags() {
@@ -49,6 +57,7 @@ EngineFlags ollama_flags() {
       F{"num_ctx", F::integer, "OLLAMA_CONTEXT_LENGTH", "--max-model-len"},
       F{"num_parallel", F::integer, "OLLAMA_NUM_PARALLEL"},
       F{"num_batch", F::integer},
+      F{"num_gpu", F::integer},
       F{"flash_attention", F::toggle, "OLLAMA_FLASH_ATTENTION"},
       F{"kv_cache_type", F::text, "OLLAMA_KV_CACHE_TYPE", "--kv"},
       F{"gpu_overhead", F::size, "OLLAMA_GPU_OVERHEAD", "--reserve"},

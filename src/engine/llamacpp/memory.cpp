@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "engine/llamacpp/placement.h"
+
 namespace kvplan::llamacpp {
 namespace {
 
@@ -91,40 +93,57 @@ class Dealer {
   std::int64_t widest_;
 };
 
-Bytes held(const std::vector<Weight>& weights) {
-  Bytes sum;
-  for (const Weight& w : weights) sum += stored_bytes(*w.format, w.rows, w.columns) * w.copies;
-  return sum;
-}
-
-// Norm and head; a tied token table serves as the head.
-Bytes output_bytes(const ModelSpec& model) {
-  Bytes sum;
-  for (const Weight& w : model.ends)
-    if (w.role != Role::embedding || model.tied_head)
-      sum += stored_bytes(*w.format, w.rows, w.columns) * w.copies;
-  return sum;
-}
+Bytes held(const Weight& w) { return stored_bytes(*w.format, w.rows, w.columns) * w.copies; }
 
 }  // namespace
 
+std::vector<Device> parts_of(const ModelSpec& model, const CacheFormats& cache,
+                             const Serving& serving, const Assignment& where) {
+  std::vector<Device> all(where.parts);
+  const Dealer dealer(model, cache, serving);
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    if (where.unloaded[i]) continue;
+    const Layer& layer = model.layers[i];
+    dealer.add(all[where.caches[i]], layer);
+    for (std::size_t k = 0; k < layer.weights.size(); ++k)
+      all[where.weights[i][k]].weights += held(layer.weights[k]);
+  }
+  bool tied = model.tied_head;
+  for (const Weight& w : model.ends) {
+    const bool table = w.role == Role::embedding;
+    all[table ? where.table : where.output].weights += held(w);
+    // The first table, if tied, serves as the head from a copy where the output is elsewhere.
+    if (table && tied && where.table != where.output) all[where.output].weights += held(w);
+    tied = tied && !table;
+  }
+  for (const Weight& w : model.vision) all[where.vision].weights += held(w);
+  return all;
+}
+
 std::vector<Device> devices_of(const ModelSpec& model, const CacheFormats& cache,
                                const Serving& serving, std::int64_t devices) {
-  std::vector<Device> all(static_cast<std::size_t>(devices));
-  const Dealer dealer(model, cache, serving);
-  const auto layers = static_cast<std::int64_t>(main_layers(model).size());
-  std::int64_t seen = 0;
-  for (const Layer& layer : model.layers) {
-    if (layer.role == Layer::mtp && !serving.drafts_with_mtp) continue;
-    const std::int64_t at = checked_mul(std::min(seen, layers), devices) / (layers + 1);
-    Device& device = all[static_cast<std::size_t>(at)];
-    dealer.add(device, layer);
-    device.weights += held(layer.weights);
-    seen += layer.role == Layer::main;
-  }
-  all.back().weights += output_bytes(model);
-  all.front().weights += held(model.vision);
+  Split split;
+  split.gpu_layers = countable_layers(model);
+  auto all = parts_of(
+      model, cache, serving,
+      assignment_of(model, split, static_cast<std::size_t>(devices), serving.drafts_with_mtp));
+  all.pop_back();  // the host
   return all;
+}
+
+Bytes compute_buffer(const ModelSpec& model, const Serving& serving, std::int64_t cells) {
+  constexpr std::int64_t kFloat = 4;
+  std::int64_t per_token = checked_add(model.vocabulary, model.hidden);
+  if (!serving.flash) {
+    std::int64_t heads = 0;
+    for (const Layer& layer : model.layers) {
+      if (const auto* a = std::get_if<Attention>(&layer.mixer.kind))
+        heads = std::max(heads, a->heads);
+      if (const auto* l = std::get_if<Latent>(&layer.mixer.kind)) heads = std::max(heads, l->heads);
+    }
+    per_token = std::max(per_token, checked_mul(cells, heads + 1));
+  }
+  return Bytes(checked_mul(checked_mul(serving.batch, per_token), kFloat));
 }
 
 Bytes cache_bytes(const Device& device, const Serving& serving, const Cells& cells) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cost/deployment.h"
+#include "cost/machine.h"
 #include "engine/llamacpp/serving.h"
 
 namespace kvplan::llamacpp {
@@ -16,10 +17,18 @@ struct Device {
   Bytes weights;
 };
 
-// Layers are dealt out evenly in order, the output counts as one more (src/llama-model.cpp). The
-// token table stays in host memory.
+// Of each part of the assignment.
+std::vector<Device> parts_of(const ModelSpec&, const CacheFormats&, const Serving&,
+                             const Assignment&);
+// Of equal GPUs: layers are dealt out evenly in order, the output counts as one more. The token
+// table stays in host memory.
 std::vector<Device> devices_of(const ModelSpec&, const CacheFormats&, const Serving&,
                                std::int64_t devices);
+
+// The graph's temporaries of one micro-batch. With flash attention the logits and the hidden rows:
+// 306.75 MiB for Qwen3-32B, 304.75 for Qwen3-235B-A22B (ikawrakow/ik_llama.cpp#530, #397), other
+// models up to 15 % more. Without, the scores of all heads against all cells where that is larger.
+Bytes compute_buffer(const ModelSpec&, const Serving&, std::int64_t cells);
 
 Bytes cache_bytes(const Device&, const Serving&, const Cells&);
 

@@ -21,7 +21,9 @@ struct Rules {
   std::int64_t default_slots = 1;
   bool flash_by_default = false;
   LatentCache latent = LatentCache::as_heads;
-  Bytes margin;  // left free on each device
+  Bytes margin;                      // left free on each device
+  bool output_first = false;         // of the layers that go to a GPU
+  bool copies_used_experts = false;  // of those on the host, for a prompt; else all of a layer
 };
 
 Rules rules_of(Version build);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cost/fold.h"
+
+#include <algorithm>
+
+namespace kvplan {
+namespace {
+
+std::int64_t kv_heads_of(const Mixer& mixer) {
+  const auto* attention = std::get_if<Attention>(&mixer.kind);
+  return attention ? attention->kv_heads : 1;
+}
+
+// A rank holds one part in so many of a weight.
+std::int64_t divisor(const Weight& w, const Mixer* mixer, const Parallelism& p) {
+  if (w.role == Role::routed_expert) return p.expert_ranks();
+  if (w.sharding == Sharding::replicated) return 1;
+  if (w.sharding == Sharding::kv_heads && mixer) return std::min(p.tp, kv_heads_of(*mixer));
+  return p.tp;
+}
+
+// Products whose inputs are divided, so that their outputs are partial sums.
+bool divides_inputs(const Weight& w) {
+  for (const std::string_view last : {"o_proj", "down_proj", "out_proj", "wo_b", "fc2"})
+    if (w.name.ends_with(last)) return true;
+  return false;
+}
+
+// Keys and values of cross-attention are computed once per request, not by each step.
+bool only_source(const Mixer& mixer) {
+  return !mixer.reach.empty() &&
+         std::all_of(mixer.reach.begin(), mixer.reach.end(),
+                     [](const Reach& r) { return std::holds_alternative<Source>(r); });
+}
+
+}  // namespace
+
+void Fold::add(const Weight& w, const Mixer* mixer) {
+  const Bytes bytes = bytes_on_rank(w, mixer);
+  terms_.resident += bytes;
+  if (w.role == Role::vision) return;
+  if (mixer && w.sharding == Sharding::kv_heads && only_source(*mixer)) return;
+  if (w.role == Role::embedding && !w.is_matrix) {
+    terms_.tables += bytes;
+    terms_.table_row += Bytes(bytes.n / std::max<std::int64_t>(1, w.rows));
+  } else if (w.is_matrix) {
+    add_product(w, w.role, divisor(w, mixer, parallel_), bytes);
+  } else {
+    terms_.vectors += bytes;
+  }
+}
+
+void Fold::add_tied_head(const Weight& table, bool held) {
+  const Bytes bytes = bytes_on_rank(table, nullptr);
+  if (!held) terms_.resident += bytes;
+  add_product(table, Role::head, divisor(table, nullptr, parallel_), bytes);
+}
+
+void Fold::hold(const Weight& w, const Mixer* mixer) { terms_.resident += bytes_on_rank(w, mixer); }
+
+Bytes Fold::bytes_on_rank(const Weight& w, const Mixer* mixer) const {
+  const Bytes whole = stored_bytes(*w.format, w.rows, w.columns) * w.copies;
+  return Bytes(ceil_div(whole.n, divisor(w, mixer, parallel_)));
+}
+
+void Fold::add_product(const Weight& w, Role role, std::int64_t parts, Bytes bytes) {
+  // Whole experts stay whole under expert parallelism.
+  const std::int64_t cut =
+      role == Role::routed_expert ? std::max<std::int64_t>(1, parallel_.tp / parallel_.ep) : parts;
+  Product p;
+  p.role = role;
+  p.format = w.format;
+  p.rows = divides_inputs(w) ? w.rows : ceil_div(w.rows, cut);
+  p.columns = divides_inputs(w) ? ceil_div(w.columns, cut) : w.columns;
+  p.experts = w.copies;
+  p.active = w.active;
+  p.bytes = bytes;
+  p.flops_per_token = 2.0 * static_cast<double>(w.rows) * static_cast<double>(w.columns) *
+                      static_cast<double>(w.active) / static_cast<double>(parts);
+  for (Product& known : terms_.products)
+    if (known.role == p.role && known.format == p.format && known.rows == p.rows &&
+        known.columns == p.columns && known.experts == p.experts && known.active == p.active) {
+      ++known.count;
+      known.bytes += p.bytes;
+      known.flops_per_token += p.flops_per_token;
+      return;
+    }
+  terms_.products.push_back(p);
+}
+
+}  // namespace kvplan
