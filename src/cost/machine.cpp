@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cost/fold.h"
+#include "cost/weight_fold.h"
 
 namespace kvplan {
 namespace {
@@ -20,7 +20,7 @@ CacheGroup on_part(CacheGroup group, const Assignment& where, std::size_t part) 
 
 // Table on its part, norm and head on the output's; a tied head is the table again, a copy of it
 // where the parts differ.
-void add_ends(std::vector<Fold>& folds, const ModelSpec& model, const Assignment& where) {
+void add_ends(std::vector<WeightFold>& folds, const ModelSpec& model, const Assignment& where) {
   bool tied = model.tied_head;
   for (const Weight& w : model.ends) {
     const bool table = w.role == Role::embedding;
@@ -46,13 +46,13 @@ std::vector<RankTerms> part_terms(const ModelSpec& model, const Deployment& depl
                                   const Assignment& where) {
   const Parallelism whole;  // parts hold whole weights
   std::vector<RankTerms> terms(where.parts);
-  std::vector<Fold> folds;
+  std::vector<WeightFold> folds;
   for (RankTerms& t : terms) folds.emplace_back(t, whole);
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const Layer& layer = model.layers[i];
     if (where.unloaded[i]) continue;
     for (std::size_t k = 0; k < layer.weights.size(); ++k) {
-      Fold& fold = folds[where.weights[i][k]];
+      WeightFold& fold = folds[where.weights[i][k]];
       if (layer.role == Layer::main)
         fold.add(layer.weights[k], &layer.mixer);
       else

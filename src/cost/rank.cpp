@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cost/fold.h"
+#include "cost/weight_fold.h"
 
 namespace kvplan {
 namespace {
@@ -49,7 +49,7 @@ const Layer& layer_at(const ModelSpec& model, std::int64_t i) {
 
 // Tables, towers and encoders live on the first stage, norm and head on the last. A tied head is
 // the token table, the first table of `ends`; with pipeline stages the last one holds its own copy.
-void add_ends(Fold& fold, const ModelSpec& model, bool first, bool last) {
+void add_ends(WeightFold& fold, const ModelSpec& model, bool first, bool last) {
   bool tied = model.tied_head;
   for (const Weight& w : model.ends) {
     const bool table = w.role == Role::embedding;
@@ -74,7 +74,7 @@ std::vector<RankTerms> rank_terms(const ModelSpec& model, const Deployment& depl
   std::vector<RankTerms> stages(static_cast<std::size_t>(p.pp));
   for (std::int64_t s = 0; s < p.pp; ++s) {
     RankTerms& terms = stages[static_cast<std::size_t>(s)];
-    Fold fold(terms, p);
+    WeightFold fold(terms, p);
     const auto [first, end] = stage_layers(static_cast<std::int64_t>(mains.size()), p.pp, s);
     terms.layers = end - first;
     for (std::int64_t i = first; i < end; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cost/fold.h"
+#include "cost/weight_fold.h"
 
 #include <algorithm>
 
@@ -35,7 +35,7 @@ bool only_source(const Mixer& mixer) {
 
 }  // namespace
 
-void Fold::add(const Weight& w, const Mixer* mixer) {
+void WeightFold::add(const Weight& w, const Mixer* mixer) {
   const Bytes bytes = bytes_on_rank(w, mixer);
   terms_.resident += bytes;
   if (w.role == Role::vision) return;
@@ -50,20 +50,22 @@ void Fold::add(const Weight& w, const Mixer* mixer) {
   }
 }
 
-void Fold::add_tied_head(const Weight& table, bool held) {
+void WeightFold::add_tied_head(const Weight& table, bool held) {
   const Bytes bytes = bytes_on_rank(table, nullptr);
   if (!held) terms_.resident += bytes;
   add_product(table, Role::head, divisor(table, nullptr, parallel_), bytes);
 }
 
-void Fold::hold(const Weight& w, const Mixer* mixer) { terms_.resident += bytes_on_rank(w, mixer); }
+void WeightFold::hold(const Weight& w, const Mixer* mixer) {
+  terms_.resident += bytes_on_rank(w, mixer);
+}
 
-Bytes Fold::bytes_on_rank(const Weight& w, const Mixer* mixer) const {
+Bytes WeightFold::bytes_on_rank(const Weight& w, const Mixer* mixer) const {
   const Bytes whole = stored_bytes(*w.format, w.rows, w.columns) * w.copies;
   return Bytes(ceil_div(whole.n, divisor(w, mixer, parallel_)));
 }
 
-void Fold::add_product(const Weight& w, Role role, std::int64_t parts, Bytes bytes) {
+void WeightFold::add_product(const Weight& w, Role role, std::int64_t parts, Bytes bytes) {
   // Whole experts stay whole under expert parallelism.
   const std::int64_t cut =
       role == Role::routed_expert ? std::max<std::int64_t>(1, parallel_.tp / parallel_.ep) : parts;

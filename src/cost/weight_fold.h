@@ -8,9 +8,9 @@
 
 namespace kvplan {
 
-class Fold {
+class WeightFold {
  public:
-  Fold(RankTerms& terms, const Parallelism& parallel) : terms_(terms), parallel_(parallel) {}
+  WeightFold(RankTerms& terms, const Parallelism& parallel) : terms_(terms), parallel_(parallel) {}
 
   void add(const Weight&, const Mixer*);
   // The token table as the head: read like a matrix, held where it is not held already.
