@@ -3,19 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "cli/answer.h"
+#include "cli/plan_text.h"
 #include "engine/command_line.h"
-#include "model/parameters.h"
+#include "engine/flags.h"
 #include "plan/ladder.h"
 #include "plan/levers.h"
-#include "plan/sizing.h"
-#include "plan/speed.h"
+#include "plan/room.h"
+#include "plan/solve.h"
 #include "report/budget.h"
 #include "report/device.h"
 #include "report/kv.h"
 #include "report/ladder.h"
+#include "report/layouts.h"
 #include "report/levers.h"
 #include "report/model.h"
 #include "report/notes.h"
@@ -24,8 +25,6 @@
 
 namespace kvplan {
 namespace {
-
-constexpr Tokens kUsersContext{8192};  // "users at 8k"
 
 // File types of the llama.cpp family are run by it; anything else by vLLM.
 std::string_view usual_engine(const Request& request) {
@@ -49,51 +48,6 @@ std::vector<std::string_view> ladder_recipes(const Setup& setup) {
   return {"config", "bf16", "fp8", "int4-g128"};
 }
 
-// What the engine does when nobody names a length: it takes the model's own and may refuse.
-std::optional<std::string> default_length_note(const Resolved& r, const Sizing& f) {
-  if (r.setup.engine.name != "vllm" || r.setup.engine.max_model_len || !f.capacity.max_context)
-    return std::nullopt;
-  if (*f.capacity.max_context >= r.longest()) return std::nullopt;
-  return fmt::format(
-      "vLLM would refuse to start at the model's own length of {} tokens: pass --max-model-len {}.",
-      shown(value(r.longest())), f.capacity.max_context->n);
-}
-
-std::string rate_text(const Resolved& r, const Load& load) {
-  const auto rows = decode_answer(r.setup, std::span(&load, 1)).rows;
-  if (!rows[0].step.seconds) return "";
-  return fmt::format(", at most {} tokens/s each",
-                     shown(tokens_per_second(1, *rows[0].step.seconds), Show::tokens_per_second));
-}
-
-std::string lead_of(const Resolved& r, const Sizing& f, const std::optional<Load>& asked,
-                    const std::optional<FewestGpus>& fewest) {
-  const std::string who = subject(r);
-  if (!f.fits) {
-    const bool no_room = f.pool.n <= 0;
-    std::string text =
-        no_room ? fmt::format("No: {} leaves no memory for a cache (weights take {}).", who,
-                              shown(value(resident_weights(r.setup.model))))
-        : asked ? fmt::format("No: {} cannot hold {} x {} tokens.", who, asked->batch,
-                              shown(value(asked->context)))
-                : fmt::format("No: {} leaves {} for the cache, less than one useful sequence.", who,
-                              shown(value(f.pool)));
-    if (fewest) text += fmt::format(" {} such GPUs would do.", fewest->gpus);
-    if (no_room && !fewest) text += " Not even 64 such GPUs would do.";
-    return text;
-  }
-  if (asked)
-    return fmt::format("Yes: {} holds {} x {} tokens{}.", who, asked->batch,
-                       shown(value(asked->context)), rate_text(r, *asked));
-  const Tokens users_context = std::min(kUsersContext, r.longest());
-  std::string text = fmt::format("Yes: {} reaches {} tokens for one user", who,
-                                 f.max_context ? shown(value(*f.max_context)) : "no");
-  if (f.max_batch)
-    text += fmt::format(", or {} users at {}{}", *f.max_batch, shown(value(users_context)),
-                        rate_text(r, {users_context, *f.max_batch}));
-  return text + ".";
-}
-
 // The rates worth knowing: one user and as many as fit at the usual length, one user at full
 // length.
 std::vector<Load> rate_loads(const Resolved& r, const Sizing& f, const std::optional<Load>& asked) {
@@ -113,72 +67,154 @@ bool fast_enough(const Request& request, const DecodeAnswer& decode) {
          total / static_cast<double>(row.batch) >= request.min_tps_per_user.value_or(0);
 }
 
+// Without a load: one user at the usual length, or at the least useful one where only that fits.
+Need need_of(const Request& request, const Resolved& r, const PlanFacts& f) {
+  Need need{{}, request.min_tps_per_user, request.min_tps_total, !f.asked};
+  const Tokens usual = std::min(kUsersContext, r.longest());
+  const bool short_only = f.sizing.fits && f.sizing.max_context && *f.sizing.max_context < usual;
+  need.load = f.asked.value_or(Load{short_only ? *f.sizing.max_context : usual, 1});
+  return need;
+}
+
+// ---- parts of the answer
+
+std::vector<Limit> limits(const Request& request, const Resolved& r, const Load& load) {
+  std::vector<Limit> found;
+  const Setup& setup = r.setup;
+  const Room room(setup);
+  const std::string context = shown(value(load.context)), batch = std::to_string(load.batch);
+  const auto add = [&](std::string name, std::string value, std::string meaning) {
+    found.push_back({std::move(name), std::move(value), std::move(meaning)});
+  };
+  if (const auto n = room.largest_batch(load.context))
+    add("--users", std::to_string(*n), "most sequences of " + context + " tokens that fit");
+  if (const auto n = room.largest_context(load.batch, r.longest()))
+    add("--context", std::to_string(n->n),
+        load.batch > 1 ? "longest that " + batch + " sequences can each reach"
+                       : "longest that one sequence can reach");
+  if (request.min_tps_per_user) {
+    const std::string rate = shown(*request.min_tps_per_user, Show::tokens_per_second);
+    const auto n = most_users_at(setup, load.context, *request.min_tps_per_user);
+    add("--users at " + rate + " tok/s each", n ? std::to_string(*n) : "none",
+        "most that fit and could still get it at the ceiling");
+  }
+  if (setup.engine.kv_pool) return found;
+  const auto share = least_utilization(setup, load);
+  for (const EngineFlag& flag : flags_of(setup.engine.name).flags)
+    if (share && flag.option == "--utilization")
+      add(std::string(flag.name), fmt::format("{:.2f}", *share), "least that holds the load");
+  const std::string_view flag = sequences_flag(setup.engine.name);
+  if (const auto n = most_sequences(setup, load.context); n && setup.engine.name != "ollama")
+    add(std::string(flag), std::to_string(*n),
+        "most sequences of " + context + " tokens when the engine is told to take no more");
+  return found;
+}
+
+void add_budget(Document& document, const Resolved& r, const PlanFacts& f) {
+  if (f.sizing.budget) {
+    document.body.emplace_back("budget", value(*f.sizing.budget));
+    document.tables.push_back(table<NamedLine>(
+        "budget.lines", fmt::format("Memory of one GPU, as {} divides it", r.setup.engine.name)));
+  }
+  document.body.emplace_back("capacity", value(f.sizing.capacity));
+}
+
+void add_rates(Document& document, const PlanFacts& f) {
+  document.body.emplace_back("decode", value(f.rates));
+  document.tables.push_back(table<DecodeRow>("decode.rows", "Decode"));
+  document.tables.back().notes = {
+      "A ceiling is what no correct engine can beat on this device; served throughput lies below "
+      "it."};
+}
+
+void add_layouts(Document& document, Object& plan, const PlanFacts& f) {
+  plan.emplace_back("layouts", value(f.layouts.rows));
+  if (f.layouts.rows.size() < 2) return;
+  Table layouts = table<LayoutRow>("plan.layouts", "Ways to spread it over GPUs");
+  const std::string context = shown(value(f.need.load.context));
+  layouts.notes = {
+      fmt::format("Weights and cache of the fullest GPU; users: sequences of {} tokens that fit. "
+                  "Tokens/s at most: of one user alone, of each of {}, and of all these.",
+                  context, f.need.fill ? "these users" : fmt::format("{}", f.need.load.batch))};
+  document.tables.push_back(std::move(layouts));
+}
+
+void add_ladder(Document& document, Object& plan, const Resolved& r) {
+  const Tokens usual = std::min(kUsersContext, r.longest());
+  Setup raw = r.setup;
+  raw.model = r.as_read;
+  plan.emplace_back("ladder",
+                    value(ladder(raw, ladder_recipes(r.setup), r.longest(), usual, usual)));
+  document.tables.push_back(table<Rung>("plan.ladder", "Weight formats"));
+  document.tables.back().notes = {
+      fmt::format("Users and tok/s at {} tokens of context; tok/s is the ceiling for one user.",
+                  shown(value(usual)))};
+}
+
+void add_levers(Document& document, Object& plan, const Resolved& r, const PlanFacts& f) {
+  const Tokens usual = std::min(kUsersContext, r.longest());
+  plan.emplace_back("levers",
+                    value(levers({r.setup, r.as_read, f.asked.value_or(Load{usual, 1})})));
+  document.tables.push_back(table<Lever>("plan.levers", "What would help most here"));
+}
+
+void add_command(Document& document, Object& plan, const Resolved& r, const PlanFacts& f) {
+  if (!f.sizing.fits) return;
+  const Tokens reached =
+      f.sizing.capacity.max_context.value_or(f.sizing.max_context.value_or(r.longest()));
+  const Tokens length = std::min(reached, r.longest());
+  const std::string line = command_line(r.setup.engine, r.setup.deployment,
+                                        {r.as_read.name, length, f.asked ? f.asked->batch : 1});
+  if (line.empty()) return;
+  plan.emplace_back("command_line", value(line));
+  document.closing.push_back("Run it: " + line);
+}
+
+PlanFacts facts_of(const Request& request, Resolved& r, Trace* trace) {
+  PlanFacts f;
+  f.asked = asked_load(request, r);
+  const Tokens usual = std::min(kUsersContext, r.longest());
+  f.sizing = sizing(r.setup, f.asked, usual, r.longest());
+  f.rates = decode_answer(r.setup, rate_loads(r, f.sizing, f.asked), trace);
+  f.fast_enough = fast_enough(request, f.rates);
+  f.need = need_of(request, r, f);
+  if (!r.setup.engine.kv_pool)
+    f.layouts = search_layouts(r.setup, f.need, r.setup.deployment.parallel.gpus());
+  return f;
+}
+
 }  // namespace
 
 Answer answer_plan(const Request& request, const Catalog& catalog) {
   Resolved r =
       resolve(request, catalog, request.model, request.device.value_or(""), usual_engine(request));
-  const auto asked = asked_load(request, r);
-  const Tokens usual = std::min(kUsersContext, r.longest());
-  const Sizing f = sizing(r.setup, asked, usual, r.longest());
-  Document document = start(r, "plan");
-  std::optional<FewestGpus> fewest;
-  if (!r.setup.engine.kv_pool)
-    fewest = fewest_gpus(r.setup, asked.value_or(Load{std::min(Tokens(2048), r.longest()), 1}));
-
   Trace trace;
-  const auto rates =
-      decode_answer(r.setup, rate_loads(r, f, asked), request.explain ? &trace : nullptr);
-  const bool yes = f.fits && fast_enough(request, rates);
-  document.lead = {lead_of(r, f, asked, fewest)};
-  if (f.fits && !yes)
-    document.lead = {fmt::format(
-        "No: {} holds the load, but even its ceiling is slower than asked.", subject(r))};
-  if (f.budget) {
-    document.body.emplace_back("budget", value(*f.budget));
-    document.tables.push_back(table<NamedLine>("budget.lines", "Memory of one GPU"));
-  }
-  document.body.emplace_back("capacity", value(f.capacity));
-  document.body.emplace_back("decode", value(rates));
-  document.tables.push_back(table<DecodeRow>("decode.rows", "Decode"));
-  document.tables.back().notes = {
-      "A ceiling is what no correct engine can beat on this device; served throughput lies below "
-      "it."};
-  Object plan{{"fits", value(yes)},
-              {"gpus_needed", fewest ? value(fewest->gpus) : Value{}},
-              {"max_context", value(f.max_context)},
-              {"max_batch", value(f.max_batch)},
-              {"max_batch_context", value(asked ? asked->context : usual)}};
-  if (!r.setup.engine.kv_pool) {
-    Setup raw = r.setup;
-    raw.model = r.as_read;
-    plan.emplace_back("ladder",
-                      value(ladder(raw, ladder_recipes(r.setup), r.longest(), usual, usual)));
-    document.tables.push_back(table<Rung>("plan.ladder", "Weight formats"));
-    document.tables.back().notes = {
-        fmt::format("Users and tok/s at {} tokens of context; tok/s is the ceiling for one user.",
-                    shown(value(usual)))};
+  const PlanFacts f = facts_of(request, r, request.explain ? &trace : nullptr);
+  Document document = start(r, "plan");
+  document.lead = {lead_of(r, f)};
+  add_budget(document, r, f);
+  add_rates(document, f);
+  const auto& best = f.layouts.best;
+  Object plan{{"fits", value(f.yes())},
+              {"gpus_needed", best ? value(best->layout.gpus()) : Value{}},
+              {"max_context", value(f.sizing.max_context)},
+              {"max_batch", value(f.sizing.max_batch)},
+              {"max_batch_context", value(f.need.load.context)}};
+  if (f.asked) {
+    plan.emplace_back("limits", value(limits(request, r, *f.asked)));
+    document.tables.push_back(table<Limit>("plan.limits", "How far this load could go here"));
   }
   if (!r.setup.engine.kv_pool) {
-    const auto found = levers({r.setup, r.as_read, asked.value_or(Load{usual, 1})});
-    plan.emplace_back("levers", value(found));
-    document.tables.push_back(table<Lever>("plan.levers", "What would help most here"));
+    add_layouts(document, plan, f);
+    add_ladder(document, plan, r);
+    add_levers(document, plan, r, f);
   }
   if (request.explain) add_explanation(document, trace);
-  if (f.fits) {
-    const Tokens reached = f.capacity.max_context.value_or(f.max_context.value_or(r.longest()));
-    const Tokens length = std::min(reached, r.longest());
-    const std::string line = command_line(r.setup.engine, r.setup.deployment,
-                                          {r.as_read.name, length, asked ? asked->batch : 1});
-    if (!line.empty()) {
-      plan.emplace_back("command_line", value(line));
-      document.closing.push_back("Run it: " + line);
-    }
-  }
+  add_command(document, plan, r, f);
   document.body.emplace_back("plan", Value{std::move(plan)});
-  if (const auto text = default_length_note(r, f)) document.closing.push_back(*text);
+  if (const auto text = default_length_note(r, f.sizing)) document.closing.push_back(*text);
   finish(document, r);
-  return {std::move(document), yes ? 0 : 1, r.warnings};
+  return {std::move(document), f.yes() ? 0 : 1, r.warnings};
 }
 
 }  // namespace kvplan

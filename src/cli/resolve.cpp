@@ -9,7 +9,7 @@
 #include "engine/command_line.h"
 #include "engine/flags.h"
 #include "model/recipe.h"
-#include "plan/sizing.h"
+#include "plan/layouts.h"
 #include "report/kv.h"
 #include "report/model.h"
 #include "report/notes.h"
@@ -97,7 +97,7 @@ void choose_layout(const Request& request, Resolved& r, std::optional<std::int64
     if (gpus && !request.tp && *gpus % (p.pp * p.dp) == 0) p.tp = *gpus / (p.pp * p.dp);
     if (gpus) require_equal(*gpus, p.gpus(), "tp x pp x dp");
   } else if (gpus && *gpus > 1) {
-    const auto fitting = layouts(r.setup.model, *gpus);
+    const auto fitting = layouts_of(r.setup, *gpus);
     if (fitting.empty())
       throw Error("no split into " + std::to_string(*gpus) + " GPUs divides this model")
           .of("--gpus")
@@ -106,9 +106,13 @@ void choose_layout(const Request& request, Resolved& r, std::optional<std::int64
     p = fitting.front();
     p.ep = ep;
     p.dcp = dcp;
-    note(r, "--tp", std::to_string(p.tp), Basis::assumed,
-         p.pp > 1 ? "as far as the heads divide; the rest are pipeline stages"
-                  : "all GPUs, as the heads divide");
+    if (p.pp == *gpus)
+      note(r, "--pp", std::to_string(p.pp), Basis::engine_rule,
+           "each GPU takes its share of layers");
+    else
+      note(r, "--tp", std::to_string(p.tp), Basis::assumed,
+           p.pp > 1 ? "as far as the heads divide; the rest are pipeline stages"
+                    : "all GPUs, as the heads divide");
   } else if (!gpus) {
     note(r, "--gpus", "1", Basis::assumed, "one device");
   }

@@ -11,6 +11,8 @@ namespace kvplan {
 
 struct Parallelism {
   std::int64_t tp = 1, pp = 1, dp = 1, ep = 1, dcp = 1;  // ep divides experts over tp*dp ranks
+  friend bool operator==(const Parallelism&, const Parallelism&) = default;
+
   std::int64_t gpus() const { return checked_mul(checked_mul(tp, pp), dp); }
   // Ranks that share one set of experts, and of `batch` sequences those that meet this set.
   std::int64_t expert_ranks() const { return tp > ep ? tp : ep; }

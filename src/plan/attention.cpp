@@ -5,7 +5,7 @@
 #include <array>
 
 #include "cost/decode.h"
-#include "plan/sizing.h"
+#include "plan/room.h"
 
 namespace kvplan {
 namespace {
@@ -17,7 +17,7 @@ struct Evaluated {  // one variant under a deployment
   std::vector<CacheGroup> groups;
   std::unique_ptr<Engine> engine;
   std::optional<DecodeModel> decode;
-  std::optional<Bytes> pool;
+  std::optional<Room> room;
 };
 
 // A layout that does not divide the variant's heads leaves it without a speed, not without a size.
@@ -29,7 +29,7 @@ Evaluated evaluate(const Setup& base, const Variant& variant) {
     e.engine = make_engine(base.engine, variant.model, base.deployment);
     if (base.device) {
       e.decode.emplace(variant.model, base.deployment, *base.device);
-      e.pool = base.engine.kv_pool.value_or(e.engine->budget(*base.device).kv_pool.value);
+      e.room.emplace(e.setup);
     }
   } catch (const Error&) {
     e.engine = nullptr;
@@ -74,8 +74,7 @@ std::vector<AttentionRow> attention_rows(const Setup& setup, std::span<const Loa
       if (e.decode)
         if (const auto seconds = e.decode->at(load.context, load.batch).seconds)
           row.ceiling_tokens_per_second = static_cast<double>(load.batch) / seconds->v;
-      if (e.engine && e.pool && e.pool->n > 0)
-        row.max_batch = largest_batch(*e.engine, *e.pool, load.context);
+      if (e.room) row.max_batch = e.room->largest_batch(load.context);
       rows.push_back(std::move(row));
     }
   }

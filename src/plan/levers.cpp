@@ -8,7 +8,8 @@
 #include "cost/decode.h"
 #include "cost/prefill.h"
 #include "model/recipe.h"
-#include "plan/sizing.h"
+#include "plan/layouts.h"
+#include "plan/room.h"
 #include "plan/speculation.h"
 
 namespace kvplan {
@@ -122,7 +123,7 @@ class Levers {
     const std::int64_t gpus = q_.setup.deployment.parallel.gpus();
     if (gpus >= 64) return;
     attempt("twice the GPUs", "--gpus " + std::to_string(2 * gpus), "", [&](Setup& s, Load&) {
-      const auto choices = layouts(s.model, 2 * gpus);
+      const auto choices = layouts_of(s, 2 * gpus);
       if (choices.empty()) throw Error("no layout");
       s.deployment.parallel = choices.front();
     });
@@ -187,11 +188,9 @@ class Levers {
 
 Outcome outcome(const Setup& setup, const Load& load) {
   Outcome result;
-  const auto engine = make_engine(setup.engine, setup.model, setup.deployment);
-  const Bytes pool =
-      setup.engine.kv_pool.value_or(engine->budget(setup.device.value()).kv_pool.value);
-  result.fits = pool.n > 0 && engine->reserved(load.context, load.batch) <= pool;
-  if (pool.n > 0) result.users = largest_batch(*engine, pool, load.context);
+  const Room room(setup);
+  result.fits = room.holds(load);
+  result.users = room.largest_batch(load.context);
   const DecodeModel decode(setup.model, setup.deployment, *setup.device);
   if (const auto seconds = decode.at(load.context, load.batch).seconds)
     result.tokens_per_second = static_cast<double>(load.batch) / seconds->v;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/speed.h"
 
-#include <algorithm>
+#include "plan/room.h"
 
 namespace kvplan {
 namespace {
@@ -18,8 +18,7 @@ std::optional<double> usd_per_million(const DeviceSpec& device, std::int64_t gpu
 DecodeAnswer decode_answer(const Setup& setup, std::span<const Load> loads, Trace* first) {
   const DeviceSpec& device = setup.device.value();
   const DecodeModel model(setup.model, setup.deployment, device);
-  const auto engine = make_engine(setup.engine, setup.model, setup.deployment);
-  const Bytes pool = setup.engine.kv_pool.value_or(engine->budget(device).kv_pool.value);
+  const Room room(setup);
 
   DecodeAnswer answer;
   if (!loads.empty()) {
@@ -29,7 +28,7 @@ DecodeAnswer decode_answer(const Setup& setup, std::span<const Load> loads, Trac
   for (const Load& load : loads) {
     Trace* trace = answer.rows.empty() ? first : nullptr;
     DecodeRow row{load.context, load.batch, false, model.at(load.context, load.batch, trace), {}};
-    row.fits = engine->reserved(load.context, load.batch) <= pool;
+    row.fits = room.holds(load);
     if (row.step.seconds)
       row.usd_per_million_tokens =
           usd_per_million(device, setup.deployment.parallel.gpus(),

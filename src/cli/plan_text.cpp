@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/plan_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/answer.h"
+#include "model/parameters.h"
+#include "report/layouts.h"
+#include "report/numbers.h"
+
+namespace kvplan {
+namespace {
+
+std::string tokens_text(Tokens n) { return shown(value(n)); }
+std::string rate_text(double rate) { return shown(rate, Show::tokens_per_second); }
+
+std::string each_text(const Resolved& r, const Load& load) {
+  const auto rows = decode_answer(r.setup, std::span(&load, 1)).rows;
+  if (!rows[0].step.seconds) return "";
+  return fmt::format(", at most {} tokens/s each",
+                     rate_text(tokens_per_second(1, *rows[0].step.seconds)));
+}
+
+// "6 such GPUs would do (TP2 PP3)."
+std::string remedy(const Resolved& r, const PlanFacts& f) {
+  if (r.setup.engine.kv_pool) return "";
+  const auto& best = f.layouts.best;
+  if (!best) return " Not even 64 such GPUs would do.";
+  const std::int64_t gpus = best->layout.gpus();
+  const std::string how = gpus > 1 ? " (" + text_of(best->layout) + ")" : "";
+  if (gpus == r.setup.deployment.parallel.gpus())
+    return fmt::format(" As {} it would do.", text_of(best->layout));
+  return fmt::format(" {} such GPU{} would do{}.", gpus, gpus > 1 ? "s" : "", how);
+}
+
+std::string refusal(const Resolved& r, const PlanFacts& f) {
+  const std::string who = subject(r);
+  if (f.sizing.pool.n <= 0)
+    return fmt::format("No: {} leaves no memory for a cache (weights take {}).", who,
+                       shown(value(resident_weights(r.setup.model))));
+  if (!f.sizing.fits && f.asked)
+    return fmt::format("No: {} cannot hold {} x {} tokens.", who, f.asked->batch,
+                       tokens_text(f.asked->context));
+  if (!f.sizing.fits)
+    return fmt::format("No: {} leaves {} for the cache, less than one useful sequence.", who,
+                       shown(value(f.sizing.pool)));
+  const DecodeRow& row = f.rates.rows.front();
+  const double each = tokens_per_second(1, *row.step.seconds);
+  return fmt::format(
+      "No: {} holds {} x {} tokens, but even its ceiling of {} tokens/s each ({} together) is "
+      "below what was asked.",
+      who, row.batch, tokens_text(row.context), rate_text(each),
+      rate_text(each * static_cast<double>(row.batch)));
+}
+
+}  // namespace
+
+std::string lead_of(const Resolved& r, const PlanFacts& f) {
+  if (!f.yes()) return refusal(r, f) + remedy(r, f);
+  const std::string who = subject(r);
+  if (f.asked)
+    return fmt::format("Yes: {} holds {} x {} tokens{}.", who, f.asked->batch,
+                       tokens_text(f.asked->context), each_text(r, *f.asked));
+  const Tokens usual = std::min(kUsersContext, r.longest());
+  std::string text = fmt::format("Yes: {} reaches {} tokens for one user", who,
+                                 f.sizing.max_context ? tokens_text(*f.sizing.max_context) : "no");
+  if (f.sizing.max_batch)
+    text += fmt::format(", or {} user{} at {}{}", *f.sizing.max_batch,
+                        *f.sizing.max_batch > 1 ? "s" : "", tokens_text(usual),
+                        each_text(r, {usual, *f.sizing.max_batch}));
+  return text + ".";
+}
+
+std::optional<std::string> default_length_note(const Resolved& r, const Sizing& f) {
+  if (r.setup.engine.name != "vllm" || r.setup.engine.max_model_len || !f.capacity.max_context)
+    return std::nullopt;
+  if (*f.capacity.max_context >= r.longest()) return std::nullopt;
+  return fmt::format(
+      "vLLM would refuse to start at the model's own length of {} tokens: pass --max-model-len {}.",
+      tokens_text(r.longest()), f.capacity.max_context->n);
+}
+
+}  // namespace kvplan

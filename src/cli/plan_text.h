@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `plan` says in sentences.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "cli/resolve.h"
+#include "plan/layouts.h"
+#include "plan/sizing.h"
+#include "plan/speed.h"
+
+namespace kvplan {
+
+constexpr Tokens kUsersContext{8192};  // "users at 8k"
+
+// What `plan` answers from.
+struct PlanFacts {
+  std::optional<Load> asked;
+  Need need;  // what layouts are searched for
+  Sizing sizing;
+  DecodeAnswer rates;
+  LayoutSearch layouts;
+  bool fast_enough = true;
+
+  bool yes() const { return sizing.fits && fast_enough; }
+};
+
+std::string lead_of(const Resolved&, const PlanFacts&);
+// What the engine does when nobody names a length: it takes the model's own and may refuse.
+std::optional<std::string> default_length_note(const Resolved&, const Sizing&);
+
+}  // namespace kvplan
