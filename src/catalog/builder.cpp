@@ -52,7 +52,7 @@ void NodeBuilder::close() {
   open_.pop_back();
   if (node.kind == Node::map && node.members.size() > kSmallMap) {
     std::vector<std::string_view> keys;
-    for (const auto& member : node.members) keys.push_back(member.first);
+    for (const auto& member : node.members) keys.push_back(member.key);
     std::sort(keys.begin(), keys.end());
     if (const auto twice = std::adjacent_find(keys.begin(), keys.end()); twice != keys.end())
       throw Error("key '" + std::string(*twice) + "' stands twice")
@@ -83,7 +83,7 @@ Node& NodeBuilder::place(Node node) {
   Level& level = open_.back();
   if (level.node.kind == Node::list) return level.node.items.emplace_back(std::move(node));
   level.has_key = false;
-  return level.node.members.emplace_back(std::move(level.pending_key), std::move(node)).second;
+  return level.node.members.emplace_back(std::move(level.pending_key), std::move(node)).value;
 }
 
 Node NodeBuilder::finish() {

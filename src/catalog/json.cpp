@@ -109,7 +109,7 @@ struct CountingIterator {
     return a.at == b.at;
   }
   friend bool operator!=(const CountingIterator& a, const CountingIterator& b) {
-    return a.at != b.at;
+    return !(a == b);
   }
 };
 

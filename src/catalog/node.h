@@ -13,11 +13,12 @@ namespace kvplan {
 
 struct Node {
   enum Kind { null, scalar, list, map } kind = null;
-  std::string text;                                   // of a scalar
-  bool quoted = false;                                // a string even where it looks like a number
-  int line = 0;                                       // 1-based
-  std::vector<Node> items;                            // of a list
-  std::vector<std::pair<std::string, Node>> members;  // of a map, in file order
+  std::string text;         // of a scalar
+  bool quoted = false;      // a string even where it looks like a number
+  int line = 0;             // 1-based
+  std::vector<Node> items;  // of a list
+  struct Member;
+  std::vector<Member> members;  // of a map, in file order
 
   const Node* find(std::string_view key) const;  // nullptr when absent or not a map
   // The value as a type; empty when it is null. Throws Error (with line) when it is something else.
@@ -25,6 +26,12 @@ struct Node {
   std::optional<double> number() const;
   std::optional<bool> boolean() const;
   std::optional<std::string> string() const;
+};
+
+struct Node::Member {
+  Member(std::string k, Node v) : key(std::move(k)), value(std::move(v)) {}
+  std::string key;
+  Node value;
 };
 
 // JSON with the bare tokens NaN, Infinity and -Infinity taken as null (published configurations

@@ -122,13 +122,14 @@ TEST_CASE("well-known data sheet figures are in the catalog") {
 }
 
 TEST_CASE("a bare family is its fastest part and says so") {
-  for (const auto& [family, part] : {std::pair{"H200", "h200-sxm"},
-                                     {"H100", "h100-sxm"},
-                                     {"A100", "a100-sxm-80gb"},
-                                     {"A100 80GB", "a100-sxm-80gb"},
-                                     {"A100 80GB (form factor not stated)", "a100-sxm-80gb"},
-                                     {"M4 Max", "m4-max-40c"},
-                                     {"M4 Max 64GB", "m4-max-40c-64gb"}}) {
+  for (const auto& names : {std::pair{"H200", "h200-sxm"},
+                            {"H100", "h100-sxm"},
+                            {"A100", "a100-sxm-80gb"},
+                            {"A100 80GB", "a100-sxm-80gb"},
+                            {"A100 80GB (form factor not stated)", "a100-sxm-80gb"},
+                            {"M4 Max", "m4-max-40c"},
+                            {"M4 Max 64GB", "m4-max-40c-64gb"}}) {
+    const char *family = names.first, *part = names.second;
     CAPTURE(family);
     std::string note;
     CHECK(catalog().device(family, &note).name == part);
@@ -137,17 +138,18 @@ TEST_CASE("a bare family is its fastest part and says so") {
 }
 
 TEST_CASE("names as nvidia-smi prints them are known") {
-  for (const auto& [printed, name] : {std::pair{"NVIDIA H100 80GB HBM3", "h100-sxm"},
-                                      {"NVIDIA H100 PCIe", "h100-pcie"},
-                                      {"NVIDIA A100-SXM4-80GB", "a100-sxm-80gb"},
-                                      {"NVIDIA A100 80GB PCIe", "a100-pcie-80gb"},
-                                      {"NVIDIA GeForce RTX 4090", "rtx-4090"},
-                                      {"NVIDIA RTX A6000", "rtx-a6000"},
-                                      {"NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"},
-                                      {"NVIDIA L40S", "l40s"},
-                                      {"NVIDIA B200", "b200"},
-                                      {"Tesla T4", "t4"},
-                                      {"Tesla V100-SXM2-32GB", "v100-sxm2-32gb"}}) {
+  for (const auto& names : {std::pair{"NVIDIA H100 80GB HBM3", "h100-sxm"},
+                            {"NVIDIA H100 PCIe", "h100-pcie"},
+                            {"NVIDIA A100-SXM4-80GB", "a100-sxm-80gb"},
+                            {"NVIDIA A100 80GB PCIe", "a100-pcie-80gb"},
+                            {"NVIDIA GeForce RTX 4090", "rtx-4090"},
+                            {"NVIDIA RTX A6000", "rtx-a6000"},
+                            {"NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"},
+                            {"NVIDIA L40S", "l40s"},
+                            {"NVIDIA B200", "b200"},
+                            {"Tesla T4", "t4"},
+                            {"Tesla V100-SXM2-32GB", "v100-sxm2-32gb"}}) {
+    const char *printed = names.first, *name = names.second;
     CAPTURE(printed);
     CHECK(catalog().device(printed).name == name);
   }

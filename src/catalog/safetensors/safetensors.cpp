@@ -48,7 +48,7 @@ safetensors::PackHints hints_of(const std::optional<Node>& config) {
     for (const std::string_view key : {"quantization_config", "quantization"}) {
       const Node* scheme = child(place, key);
       if (const Node* groups = child(scheme, "config_groups"); groups && !groups->members.empty())
-        scheme = groups->members.front().second.find("weights");
+        scheme = groups->members.front().value.find("weights");
       if (!scheme || scheme->kind != Node::map || hints.bits) continue;
       const Keys k(*scheme);
       hints.bits = k.integer({"bits", "num_bits", "w_bit"}, 1, 32);
