@@ -56,13 +56,14 @@ class Vllm final : public Engine {
         groups_(cache_groups(model_, formats_of(options, model_, deployment.cache),
                              serving_.draft.layers != Draft::none)),
         layout_(prepared(serving_)),
-        weights_(rank_weights(served(serving_))) {}
+        weights_(rank_weights(served(serving_))),
+        activation_(activation_shape(model_, parallel_.tp)),
+        on_small_(serving_on(Bytes(0))),
+        on_large_(serving_on(Bytes(INT64_MAX))) {}
 
   Budget budget(const DeviceSpec& device) const override {
-    EngineOptions here = options_;
-    here.device = device;
-    const Serving sized = serving_of(here, rules_, model_, parallel_);
-    return budget_of(served(sized), weights_, device, options_.reserve);
+    return budget_of(served(is_large(device) ? on_large_ : on_small_), weights_, activation_,
+                     device, options_.reserve);
   }
 
   Capacity capacity(Bytes pool, Tokens max_model_len) const override {
@@ -101,6 +102,13 @@ class Vllm final : public Engine {
     return checked_mul(layout_.blocks_of_request(context.n), batch);
   }
 
+  // As the parser chooses sizes on a device of such memory.
+  Serving serving_on(Bytes memory) const {
+    EngineOptions there = options_;
+    there.device.emplace().memory.value = memory;
+    return serving_of(there, rules_, model_, parallel_);
+  }
+
   Served served(const Serving& serving) const {
     return {model_, parallel_, rules_, serving, source_tokens_};
   }
@@ -121,6 +129,8 @@ class Vllm final : public Engine {
   std::vector<CacheGroup> groups_;
   Layout layout_;
   RankWeights weights_;
+  ActivationShape activation_;
+  Serving on_small_, on_large_;
 };
 
 }  // namespace

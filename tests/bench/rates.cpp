@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <utility>
 
 #include "bench/bench.h"
 #include "catalog/catalog.h"
@@ -47,19 +48,22 @@ std::vector<Result> engine_plans() {
   const Catalog catalog;
   const DeviceSpec device = catalog.device("h100-sxm");
   std::vector<Result> results;
-  for (const char* engine_name : {"vllm", "sglang", "trtllm", "llama.cpp"})
-    for (const char* name : {"llama-3.1-8b", "qwen3-next-80b-a3b"}) {
-      EngineOptions options = parse_engine(engine_name);
-      options.device = device;
-      const auto engine = make_engine(options, catalog.model(name), on_eight());
-      const double plans = rate([&](std::int64_t i) {
-        const Budget budget = engine->budget(device);
-        keep(engine->capacity(budget.kv_pool.value - Bytes(i % 4096), Tokens(1024 + i % 32768))
-                 .kv_tokens);
-        keep(engine->reserved(Tokens(1 + i * 97 % 131072), 1 + i % 64).n);
-      });
-      results.push_back({std::string(engine_name) + " plans, " + name, plans, 200e3, "/s", true});
-    }
+  constexpr std::pair<const char*, const char*> kPlans[] = {
+      {"vllm", "llama-3.1-8b"},    {"vllm", "qwen3-next-80b-a3b"}, {"sglang", "llama-3.1-8b"},
+      {"trtllm", "llama-3.1-8b"},  {"llama.cpp", "llama-3.1-8b"},  {"vllm", "deepseek-v3"},
+      {"llama.cpp", "gemma-3-27b"}};
+  for (const auto& [engine_name, name] : kPlans) {
+    EngineOptions options = parse_engine(engine_name);
+    options.device = device;
+    const auto engine = make_engine(options, catalog.model(name), on_eight());
+    const double plans = rate([&](std::int64_t i) {
+      const Budget budget = engine->budget(device);
+      keep(engine->capacity(budget.kv_pool.value - Bytes(i % 4096), Tokens(1024 + i % 32768))
+               .kv_tokens);
+      keep(engine->reserved(Tokens(1 + i * 97 % 131072), 1 + i % 64).n);
+    });
+    results.push_back({std::string(engine_name) + " plans, " + name, plans, 200e3, "/s", true});
+  }
   return results;
 }
 

@@ -54,7 +54,7 @@ std::vector<Result> start(const char* binary) {
   std::vector<double> seconds, memory, share;
   for (int i = 0; i < kRounds; ++i) {
     const Started plan = run_once({binary, "plan", "llama-3.1-8b", "rtx-4090"});
-    const Started python = run_once({"python3", "-c", ""});
+    const Started python = run_once({"python3", "-I", "-S", "-c", ""});
     seconds.push_back(plan.seconds);
     memory.push_back(plan.mebibytes);
     share.push_back(plan.seconds / python.seconds);

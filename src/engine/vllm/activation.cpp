@@ -74,28 +74,33 @@ double activation_peak(const ActivationShape& s, std::int64_t batched_tokens,
 }
 
 ActivationShape activation_shape(const ModelSpec& model, std::int64_t tp) {
+  const bool compressed = is_compressed(model);
   ActivationShape widest;
   for (const Layer& layer : model.layers) {
     if (layer.role != Layer::main) continue;
     const Widths w = widths_of(layer.mixer);
-    const ActivationShape s{
-        model.hidden,      inner_of(layer, model.hidden), w.q, w.kv, model.vocabulary, tp,
-        norms_heads(layer)};
+    const ActivationShape s{model.hidden,
+                            inner_of(layer, model.hidden),
+                            w.q,
+                            w.kv,
+                            model.vocabulary,
+                            tp,
+                            norms_heads(layer),
+                            compressed};
     if (widest.hidden == 0 || layer_bytes_per_token(s) > layer_bytes_per_token(widest)) widest = s;
   }
   return widest;
 }
 
-BudgetLine activation_line(const Served& served) {
+BudgetLine activation_line(const Served& served, const ActivationShape& shape) {
   const Serving& serving = served.serving;
   const Rules& rules = served.rules;
-  const ActivationShape shape = activation_shape(served.model, served.parallel.tp);
   // V0 profiled a chunk of prefill alone, which samples nothing.
   const bool samples = rules.samples_in_chunked_profile || !serving.chunked;
   const std::int64_t sequences = samples ? serving.sequences : 0;
   const auto peak = [&](double c) {
     double bytes = activation_peak(shape, serving.batched_tokens, sequences, c);
-    if (is_compressed(served.model))
+    if (shape.compressed)
       bytes = std::max(bytes, kCompressedPerToken * static_cast<double>(serving.batched_tokens));
     return bytes;
   };

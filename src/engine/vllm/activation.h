@@ -13,6 +13,7 @@ struct ActivationShape {
   std::int64_t vocabulary = 0;
   std::int64_t tp = 1;
   bool normed_heads = false;  // queries and keys are normed per head
+  bool compressed = false;    // some layers compress their cache
 };
 
 // Bytes per token of one layer's temporaries in 16 bits.
@@ -23,6 +24,6 @@ double activation_peak(const ActivationShape&, std::int64_t batched_tokens, std:
 
 // The widest layer's shape.
 ActivationShape activation_shape(const ModelSpec&, std::int64_t tp);
-BudgetLine activation_line(const Served&);
+BudgetLine activation_line(const Served&, const ActivationShape&);
 
 }  // namespace kvplan::vllm

@@ -2,7 +2,6 @@
 #include "engine/vllm/budget.h"
 
 #include "engine/budget_lines.h"
-#include "engine/vllm/activation.h"
 
 namespace kvplan::vllm {
 namespace {
@@ -19,7 +18,8 @@ BudgetLine line(const Range& r, std::string_view source) {
 
 }  // namespace
 
-Budget budget_of(const Served& served, const RankWeights& weights, const DeviceSpec& device,
+Budget budget_of(const Served& served, const RankWeights& weights,
+                 const ActivationShape& activation, const DeviceSpec& device,
                  std::optional<Bytes> reserve) {
   const Rules& rules = served.rules;
   const Serving& serving = served.serving;
@@ -32,7 +32,7 @@ Budget budget_of(const Served& served, const RankWeights& weights, const DeviceS
                                ? "weights of the fullest rank, without those of the draft model"
                                : "weights of the fullest rank: vocabulary and MXFP4 experts "
                                  "padded, one rotary table");
-  b.activation = activation_line(served);
+  b.activation = activation_line(served, activation);
   b.non_torch = line(several ? rules.non_torch_several : rules.non_torch_single,
                      "driver and collectives, from start-up logs");
   b.graph = rules.graphs_in_budget && !serving.eager

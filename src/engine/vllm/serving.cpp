@@ -17,11 +17,6 @@ std::int64_t positive(std::optional<std::int64_t> value, const char* key) {
   return *value;
 }
 
-// 70 GiB or more, and not an A100.
-bool is_large(const DeviceSpec& device) {
-  return device.memory.value.n >= kLargeDevice && device.name.find("a100") == std::string::npos;
-}
-
 struct Sizes {
   std::int64_t tokens, sequences;
 };
@@ -74,6 +69,10 @@ double utilization_of(const EngineOptions& options, const Settings& settings, co
 }
 
 }  // namespace
+
+bool is_large(const DeviceSpec& device) {
+  return device.memory.value.n >= kLargeDevice && device.name.find("a100") == std::string::npos;
+}
 
 Serving serving_of(const EngineOptions& options, const Rules& rules, const ModelSpec& model,
                    const Parallelism& parallel) {

@@ -36,6 +36,8 @@ struct Serving {
   std::int64_t in_flight() const { return checked_mul(batched_tokens, batches); }
 };
 
+// 70 GiB or more, and not an A100: such a device gets larger steps by default.
+bool is_large(const DeviceSpec&);
 Serving serving_of(const EngineOptions&, const Rules&, const ModelSpec&, const Parallelism&);
 
 }  // namespace kvplan::vllm
