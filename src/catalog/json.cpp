@@ -108,9 +108,7 @@ struct CountingIterator {
   friend bool operator==(const CountingIterator& a, const CountingIterator& b) {
     return a.at == b.at;
   }
-  friend bool operator!=(const CountingIterator& a, const CountingIterator& b) {
-    return !(a == b);
-  }
+  friend bool operator!=(const CountingIterator& a, const CountingIterator& b) { return !(a == b); }
 };
 
 // Passes events on; positions are the parser's own.
