@@ -44,6 +44,7 @@ if(NOT kvplan_architectures)
 endif()
 target_sources(kvplan_kernels PRIVATE
   kernels/cuda/cuda.cpp
+  kernels/cuda/decode.cu
   kernels/cuda/device.cpp
   kernels/cuda/stream.cu
 )

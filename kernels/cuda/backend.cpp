@@ -37,12 +37,14 @@ class GpuBackend : public Backend {
                                           limits.last_level_cache);
     }
     const GpuContext context{gpu(), *arena_, options_.block_tokens};
-    return std::visit(Overload{
-                          [&](const StreamShape& s) { return stream_run_cuda(context, s); },
-                          [&](const LaunchShape&) { return launch_run_cuda(context); },
-                          [&](const auto&) { return std::unique_ptr<Run>(); },
-                      },
-                      problem);
+    return std::visit(
+        Overload{
+            [&](const StreamShape& s) { return stream_run_cuda(context, s); },
+            [&](const LaunchShape&) { return launch_run_cuda(context); },
+            [&](const DecodeAttentionShape& s) { return decode_run_cuda(context, s); },
+            [&](const auto&) { return std::unique_ptr<Run>(); },
+        },
+        problem);
   }
 
  private:

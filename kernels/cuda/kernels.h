@@ -3,6 +3,7 @@
 // compiler.
 #pragma once
 #include <span>
+#include <string_view>
 
 #include "kernels/cuda/args.h"
 #include "kernels/cuda/kernel.h"
@@ -12,5 +13,16 @@ namespace kvplan {
 std::span<const Kernel> read_kernels_cuda();
 std::span<const Kernel> copy_kernels_cuda();
 Kernel empty_kernel();
+
+// Kernels of one format and width.
+struct DecodeKernel {
+  std::string_view format;  // canonical name
+  int width;
+  float factor;  // by which stored numbers are larger than what the kernel computes with
+  bool bf16;     // queries and outputs; else fp16
+  Kernel kernel;
+  Kernel combine;
+};
+std::span<const DecodeKernel> decode_kernels_cuda();
 
 }  // namespace kvplan

@@ -41,7 +41,11 @@ class GpuRun : public Run {
   std::unique_ptr<Recording> recording_, flush_;
 };
 
+// Whether the device has the shared memory and the tensor cores that a kernel needs.
+bool runs(const GpuContext&, const Kernel&, bool bf16);
+
 std::unique_ptr<Run> stream_run_cuda(const GpuContext&, const StreamShape&);
 std::unique_ptr<Run> launch_run_cuda(const GpuContext&);
+std::unique_ptr<Run> decode_run_cuda(const GpuContext&, const DecodeAttentionShape&);
 
 }  // namespace kvplan

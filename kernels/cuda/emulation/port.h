@@ -2,6 +2,7 @@
 // Device primitives on the CPU. Asynchronous copies happen at the latest moment that the GPU may
 // choose, when they are waited for; until then the place holds NaN.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -18,6 +19,8 @@
 #define __grid_constant__
 
 namespace kvplan {
+
+using std::max, std::min;
 
 template <auto kFunction, class Args>
 Kernel kernel_of(const char* name, int threads, std::int64_t shared_bytes) {

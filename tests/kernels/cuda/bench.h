@@ -32,4 +32,22 @@ inline void check(Bench& bench, const Problem& problem) {
   }
 }
 
+// Bytes that one run loads by streaming loads and copies.
+inline std::int64_t bytes_loaded(Bench& bench, const Problem& problem) {
+  const auto run = bench.backend->prepare(problem);
+  REQUIRE(run);
+  bench.settings.counters = {};
+  run->error();
+  return static_cast<std::int64_t>(bench.settings.counters.bytes_loaded);
+}
+
+// Whether a run is found wrong: by its result, or by the emulation.
+inline bool noticed(Bench& bench, const Problem& problem) {
+  try {
+    return bench.backend->prepare(problem)->error() > 1;
+  } catch (const Error&) {
+    return true;
+  }
+}
+
 }  // namespace kvplan

@@ -3,6 +3,9 @@
 // device: host code, kernel sources and the check itself are those that a GPU runs.
 #include <doctest/doctest.h>
 
+#include <string>
+#include <vector>
+
 #include "kernels/cuda/bench.h"
 
 using namespace kvplan;
@@ -26,4 +29,53 @@ TEST_CASE("a sample replays a recording of at least ten launches on buffers in t
   const auto launch = bench.backend->prepare(LaunchShape{});
   CHECK(launch->error() == 0);
   CHECK(launch->sample().v > 0);
+}
+
+namespace {
+
+// Sanitizers cost a factor of ten: there one shape of a list stands for the class.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t kStride = 100;
+#else
+constexpr std::size_t kStride = 1;
+#endif
+
+void check_all(Bench& bench, const std::vector<Problem>& problems, const std::string& what) {
+  for (std::size_t i = 0; i < problems.size(); i += kStride) {
+    const std::string where = what + " case " + std::to_string(i);
+    CAPTURE(where);
+    check(bench, problems[i]);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("decode attention agrees with the reference for every group, width and format") {
+  Bench paged(16), contiguous(0);
+  for (const char* name : {"bf16", "fp16", "fp8", "int8-head"}) {
+    const Format& format = format_named(name);
+    std::vector<Problem> problems;
+    for (const std::int64_t group : {1, 3, 8, 16})
+      problems.push_back(DecodeAttentionShape{2, 2 * group, 2, 128, 128, 197, &format, &format});
+    for (const std::int64_t width : {64, 96, 192, 256})
+      problems.push_back(DecodeAttentionShape{1, 8, 2, width, width, 133, &format, &format});
+    for (const std::int64_t context : {1, 16, 65, 700})  // 700: two splits
+      problems.push_back(DecodeAttentionShape{1, 4, 1, 64, 64, context, &format, &format});
+    check_all(paged, problems, name);
+    check_all(contiguous, {problems[1], problems.back()}, name);
+  }
+}
+
+TEST_CASE("decode attention reads each byte of the cache once for all queries of a KV head") {
+  for (const char* name : {"bf16", "fp8", "int8-head"}) {
+    const Format& format = format_named(name);
+    for (const std::int64_t block_tokens : {16, 64, 0}) {
+      Bench bench(block_tokens);
+      const DecodeAttentionShape shape{2, 16, 2, 128, 128, 600, &format, &format};
+      CAPTURE(name);
+      CAPTURE(block_tokens);
+      // 2 sequences, 600 tokens, keys and values of 2 heads.
+      CHECK(bytes_loaded(bench, shape) == 2 * 600 * 2 * cache_row_bytes(format, 2, 128).n);
+    }
+  }
 }
