@@ -37,9 +37,9 @@ constexpr std::array kPlanFlags{Texts("context prompt batch"),
                                 kDevice,
                                 kOutput,
                                 Texts("explain")};
-constexpr std::array kKvFlags{Texts("context batch"), kRequests, Texts("lengths"), kFormats,
-                              Texts("roles"),         kLayout,   kEngine,          kOutput,
-                              Texts("explain")};
+constexpr std::array kKvFlags{
+    Texts("context batch"), kRequests, Texts("lengths"), kFormats, Texts("roles"), kLayout, kEngine,
+    Texts("host"),          kOutput,   Texts("explain")};
 constexpr std::array kDecodeFlags{Texts("context batch"),
                                   kRequests,
                                   kFormats,

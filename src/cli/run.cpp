@@ -8,6 +8,7 @@
 
 #include "cli/answer.h"
 #include "cli/calibrate.h"
+#include "cli/host.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/terminal.h"
@@ -16,6 +17,7 @@ namespace kvplan {
 namespace {
 
 Answer answer(const Request& request, const Catalog& catalog) {
+  if (is_on_parts(request, catalog)) return answer_on_parts(request, catalog);
   switch (request.command) {
     case Command::kv:
       return answer_kv(request, catalog);
@@ -43,11 +45,17 @@ Answer answer(const Request& request, const Catalog& catalog) {
   }
 }
 
+bool takes_host(const Request& request) {
+  for (const Command c : {Command::plan, Command::kv, Command::decode, Command::prefill})
+    if (request.command == c) return true;
+  return false;
+}
+
 // Options that parse but that no command of this version follows: refused, never ignored.
 void refuse_unfollowed(const Request& request) {
   const std::pair<bool, const char*> asked[] = {{request.tensors, "--tensors"},
                                                 {request.lengths.has_value(), "--lengths"},
-                                                {request.host.has_value(), "--host"},
+                                                {request.host && !takes_host(request), "--host"},
                                                 {request.profile.has_value(), "--profile"}};
   for (const auto& [given, option] : asked)
     if (given)

@@ -21,6 +21,11 @@ struct Machine {
   const DeviceSpec* part(std::size_t i) const {          // nullptr: a host that nobody named
     return i < gpus.size() ? &gpus[i] : host ? &*host : nullptr;
   }
+  std::optional<Bytes> memory(std::size_t i) const {  // empty where nobody says
+    const DeviceSpec* device = part(i);
+    if (!device || device->memory.value.n <= 0) return std::nullopt;
+    return device->memory.value;
+  }
 };
 
 // Which part holds what, by its number. An engine's rules fill it.

@@ -155,12 +155,13 @@ MachineModel::Turn MachineModel::turn(std::size_t p, const Load& load, std::int6
   for (const Product& product : t.products) {
     const std::int64_t n = product.role == Role::head ? heads : tokens;
     if (n == 0) continue;
+    const bool copied = may_copy && n >= *rules_.copies_from;
+    const bool all = product.active == product.experts || (copied && !rules_.copies_used_experts);
     const double met = share_reached(product.experts, product.active, n);
-    const Bytes bytes(product.active == product.experts
-                          ? product.bytes.n
-                          : static_cast<std::int64_t>(product.bytes.real() * met));
+    const Bytes bytes =
+        all ? product.bytes : Bytes(static_cast<std::int64_t>(product.bytes.real() * met));
     const double flops = product.flops_per_token * static_cast<double>(n);
-    if (may_copy && n >= *rules_.copies_from) {
+    if (copied) {
       turn.copied += bytes;
       there += arithmetic(*first, *product.format, flops);
     } else {

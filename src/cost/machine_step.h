@@ -18,7 +18,8 @@ struct TurnRules {
   // Passes of at least so many tokens copy the host's matrices to the first GPU and multiply there.
   // Absent: the host multiplies what it holds.
   std::optional<std::int64_t> copies_from = 32;
-  bool overlaps_passes = false;  // GPUs work on several passes of a prompt side by side
+  bool copies_used_experts = true;  // else all experts of a layer
+  bool overlaps_passes = false;     // GPUs work on several passes of a prompt side by side
 };
 
 struct PartTime {

@@ -158,17 +158,15 @@ std::vector<Bytes> PartAccount::used(const Assignment& where, Tokens context,
 bool PartAccount::fits(const Assignment& where, Tokens context, std::int64_t batch) const {
   const auto sums = used(where, context, batch);
   for (std::size_t p = 0; p < sums.size(); ++p)
-    if (const DeviceSpec* device = machine_.part(p); device && sums[p] > device->memory.value)
-      return false;
+    if (const auto memory = machine_.memory(p); memory && sums[p] > *memory) return false;
   return true;
 }
 
-Bytes PartAccount::overhead(bool first, Bytes host_matrix, Tokens context,
+Bytes PartAccount::overhead(std::size_t gpu, Bytes host_matrix, Tokens context,
                             std::int64_t batch) const {
   Bytes sum;
   const std::int64_t cells = cells_of(serving_, context, batch).cells;
-  for (const PartLine& line : fixed_lines(first ? 0 : 1, host_matrix, cells))
-    sum += line.bytes.value;
+  for (const PartLine& line : fixed_lines(gpu, host_matrix, cells)) sum += line.bytes.value;
   return sum;
 }
 

@@ -31,9 +31,9 @@ class PartAccount {
   std::vector<Bytes> used(const Assignment&, Tokens context, std::int64_t batch) const;
   // Every part has room. A host of unknown size has.
   bool fits(const Assignment&, Tokens context, std::int64_t batch) const;
-  // Memory that weights and caches of the first GPU (which multiplies what the host holds, where
-  // `host_matrix` is its largest tensor), and of each other GPU, cannot have.
-  Bytes overhead(bool first, Bytes host_matrix, Tokens context, std::int64_t batch) const;
+  // Memory of a GPU that weights and caches cannot have. The first one copies what the host holds,
+  // whose largest tensor is `host_matrix`.
+  Bytes overhead(std::size_t gpu, Bytes host_matrix, Tokens context, std::int64_t batch) const;
 
  private:
   std::vector<PartLine> fixed_lines(std::size_t part, Bytes host_matrix, std::int64_t cells) const;

@@ -130,12 +130,21 @@ std::int64_t countable_layers(const ModelSpec& model) {
   return static_cast<std::int64_t>(main_layers(model).size()) + 1;
 }
 
+bool splits(const EngineOptions& options) {
+  for (const char* key : {"n_gpu_layers", "n_cpu_moe", "cpu_moe", "override_tensor",
+                          "no_kv_offload", "no_op_offload", "tensor_split", "num_gpu"})
+    if (options.settings.count(key)) return true;
+  return false;
+}
+
 AskedSplit asked_split(const EngineOptions& options, const ModelSpec& model, std::size_t gpus) {
   const Settings settings(options);
   AskedSplit asked;
   const std::int64_t most = countable_layers(model);
   if (options.name == "ollama") {
     asked.gpu_layers = layers_of(settings, "num_gpu", most);
+    asked.cpu_moe = 0;
+    asked.cache_on_host = false;
     return asked;
   }
   asked.gpu_layers = layers_of(settings, "n_gpu_layers", most);
@@ -154,8 +163,18 @@ AskedSplit asked_split(const EngineOptions& options, const ModelSpec& model, std
   }
   const Rules rules = rules_of(options.version.empty() ? kNewest : parse_version(options.version));
   asked.output_first = rules.output_first;
+  asked.copies_used_experts = rules.copies_used_experts;
   asked.copies_to_gpu = !settings.boolean("no_op_offload").value_or(false);
   return asked;
+}
+
+std::vector<std::int64_t> layers_by_gpu(const Split& split, std::int64_t countable,
+                                        std::size_t gpus) {
+  const Dealer dealer(split, countable - 1, gpus);
+  std::vector<std::int64_t> counts(gpus);
+  for (std::int64_t layer = 0; layer < countable; ++layer)
+    if (const std::size_t part = dealer.part(layer); part < gpus) ++counts[part];
+  return counts;
 }
 
 Assignment assignment_of(const ModelSpec& model, const Split& split, std::size_t gpus,

@@ -27,6 +27,9 @@ struct Split {
   bool output_first = true;         // the output goes to a GPU before any layer
 };
 
+// The settings that say how a model is split.
+bool splits(const EngineOptions&);
+
 // What the user's settings say of it; what they leave open is absent.
 struct AskedSplit {
   std::optional<std::int64_t> gpu_layers, cpu_moe;
@@ -35,16 +38,17 @@ struct AskedSplit {
   std::optional<std::vector<double>> shares;
   bool output_first = true;
   bool copies_to_gpu = true;  // --no-op-offload: the host multiplies what it holds
-
-  bool any() const {
-    return gpu_layers || cpu_moe || !overrides.empty() || cache_on_host || shares;
-  }
+  bool copies_used_experts = true;
 };
 // Throws Error for values that do not fit the model or the number of GPUs.
+// ollama says no more than how many layers.
 AskedSplit asked_split(const EngineOptions&, const ModelSpec&, std::size_t gpus);
 
 // Main layers and the output: what -ngl counts.
 std::int64_t countable_layers(const ModelSpec&);
+
+// How many of the countable layers each GPU runs.
+std::vector<std::int64_t> layers_by_gpu(const Split&, std::int64_t countable, std::size_t gpus);
 
 // Parts are the GPUs in order, then the host. Draft layers are loaded where asked for.
 Assignment assignment_of(const ModelSpec&, const Split&, std::size_t gpus, bool with_mtp = false);

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// kv-plan plan|decode|prefill MODEL rtx-4090 --host ryzen-9-9950x: how fast, with which flags.
+#include "cli/host.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "catalog/device_words.h"
+#include "engine/command_line.h"
+#include "plan/kv.h"
+#include "report/device.h"
+#include "report/kv.h"
+#include "report/model.h"
+#include "report/numbers.h"
+#include "report/split.h"
+
+namespace kvplan {
+namespace {
+
+constexpr const char* kRatesNote =
+    "The ceiling holds for any engine that keeps these bytes on these parts; 'in turn' is the law "
+    "of an engine that runs part after part at their peak rates, without launches and waits.";
+
+struct Question {
+  Resolved r;
+  Machine machine;
+};
+
+std::string title_of(const Machine& machine) {
+  std::string title;
+  for (std::size_t g = 0; g < machine.gpus.size(); ++g) {
+    const bool first = g == 0 || machine.gpus[g].name != machine.gpus[g - 1].name;
+    if (!first) continue;
+    std::size_t equal = 1;
+    while (g + equal < machine.gpus.size() && machine.gpus[g + equal].name == machine.gpus[g].name)
+      ++equal;
+    title += fmt::format("{}{}{}", title.empty() ? "" : " + ",
+                         equal > 1 ? fmt::format("{} x ", equal) : "", machine.gpus[g].title);
+  }
+  if (machine.host) title += fmt::format("{}{}", title.empty() ? "" : " + ", machine.host->title);
+  return title;
+}
+
+void refuse(const Request& request) {
+  const std::pair<bool, const char*> asked[] = {
+      {request.gpus || request.tp || request.pp || request.dp || request.ep || request.dcp,
+       "--gpus, --tp and their like"},
+      {request.kv_pool.has_value(), "--kv-pool"},
+      {request.explain, "--explain"},
+      {request.breakdown, "--breakdown"}};
+  for (const auto& [given, option] : asked)
+    if (given)
+      throw Error("does not go with the parts of one machine")
+          .of(option)
+          .advise("Name the GPUs of the machine instead, as in 2xrtx-3090.");
+}
+
+DeviceSpec some_gpu() {
+  DeviceSpec gpu;
+  gpu.name = "GPU";
+  gpu.title = "a GPU";
+  return gpu;
+}
+
+Question question(const Request& request, const Catalog& catalog) {
+  refuse(request);
+  Question q;
+  std::vector<std::string> notes;
+  if (request.device) q.machine.gpus = devices_named(catalog, *request.device, &notes);
+  const std::string first = q.machine.gpus.empty() ? "" : q.machine.gpus.front().name;
+  Request plain = request;
+  q.r = resolve(plain, catalog, request.model, "", "llama.cpp");
+  const std::string& engine = q.r.setup.engine.name;
+  if (engine != "llama.cpp" && engine != "ollama")
+    throw Error(engine + " does not spread a model over unequal parts")
+        .of("--engine")
+        .advise("llama.cpp and ollama do; leave --host out for others.");
+  if (q.machine.gpus.empty()) q.machine.gpus = {some_gpu()};
+  for (DeviceSpec& gpu : q.machine.gpus) {
+    if (gpu.kind == "soc" && request.host)
+      throw Error("the memory of " + gpu.title + " is its host's")
+          .of("--host")
+          .advise("Leave it out.");
+    if (request.bandwidth) gpu.bandwidth = {*request.bandwidth, "--bandwidth", false};
+  }
+  if (std::all_of(q.machine.gpus.begin(), q.machine.gpus.end(),
+                  [](const DeviceSpec& d) { return d.kind == "cpu"; })) {
+    if (q.machine.gpus.size() > 1 || request.host)
+      throw Error("a machine has one host").of("DEVICE").advise("Name its GPUs, and one --host.");
+    q.machine.host = q.machine.gpus.front();
+    q.machine.gpus.clear();
+  }
+  if (request.host) {
+    q.machine.host = catalog.device(*request.host);
+    if (q.machine.host->kind != "cpu")
+      throw Error(q.machine.host->title + " is no host")
+          .of("--host")
+          .advise(
+              "Name a CPU with its memory, such as ryzen-9950x, epyc-9654 or desktop-ddr5-5600.");
+  }
+  for (const std::string& note : notes) q.r.warnings.push_back({"device-family", note});
+  std::erase_if(q.r.assumptions, [](const Assumption& a) { return a.what == "--gpus"; });
+  if (q.machine.host && q.machine.host->memory.unverified)
+    q.r.assumptions.push_back({"--host", shown(value(q.machine.host->memory.value)) + " of memory",
+                               Basis::assumed, q.machine.host->memory.source});
+  return q;
+}
+
+// "all 49 layers on GPUs, the experts of the first 12 on the host"
+std::string split_text(const SplitAnswer& answer) {
+  const llamacpp::Split& split = answer.choice.split;
+  std::string text =
+      split.gpu_layers >= answer.countable ? fmt::format("all {} layers on GPUs", answer.countable)
+      : split.gpu_layers == 0
+          ? std::string("all layers on the host")
+          : fmt::format("{} of {} layers on GPUs", split.gpu_layers, answer.countable);
+  if (split.cpu_moe >= answer.countable - 1)
+    text += ", all experts on the host";
+  else if (split.cpu_moe > 0)
+    text += fmt::format(", the experts of the first {} on the host", split.cpu_moe);
+  if (!split.overrides.empty()) text += ", tensors as overridden";
+  if (split.cache_on_host) text += ", the cache on the host";
+  return text;
+}
+
+std::string rate(double tokens_per_second) {
+  return shown(value(tokens_per_second, Show::tokens_per_second));
+}
+
+std::string decode_text(const DecodeOnMachine& row) {
+  const auto most = ceiling_of(row);
+  const auto turn = in_turn_of(row);
+  if (!most && !turn) return "the rate is not known without --host";
+  std::string text = most ? fmt::format("at most {} tokens/s", rate(most->tokens_per_second))
+                          : "no ceiling without --host";
+  if (turn) text += fmt::format(", {} with its parts in turn", rate(turn->tokens_per_second));
+  return text + fmt::format(" at {} tokens of context", shown(value(row.context)));
+}
+
+template <class Row>
+std::vector<Row> as(const std::vector<MachineRow>& rows) {
+  std::vector<Row> all;
+  for (const MachineRow& row : rows) all.push_back(Row{row});
+  return all;
+}
+
+// Parts of the answer that every command shares.
+Document begin(const Question& q, const SplitAnswer& answer, std::string_view command) {
+  Document document = start(q.r, command);
+  document.title = fmt::format("{} on {}", q.r.setup.model.name, title_of(q.machine));
+  for (Member& member : document.body)
+    if (member.key == "device" && !q.machine.gpus.empty() && q.machine.gpus[0].kind != "")
+      member.value = value(q.machine.gpus[0]);
+  Array gpus;
+  for (const DeviceSpec& gpu : q.machine.gpus) gpus.push_back(value(gpu.name));
+  document.body.emplace_back(
+      "machine", value(Object{{"gpus", value(std::move(gpus))},
+                              {"host", q.machine.host ? value(*q.machine.host) : Value{}}}));
+  document.body.emplace_back("split", value(Object{{"fits", value(answer.choice.fits)},
+                                                   {"flags", value(flags_object(answer))},
+                                                   {"max_context", value(answer.max_context)},
+                                                   {"parts", value(answer.parts)},
+                                                   {"lines", value(answer.lines)}}));
+  document.tables = {table<PartSummary>("split.parts", "Parts"),
+                     table<MachineLine>("split.lines", "What lies where")};
+  return document;
+}
+
+void add_decode(Document& document, const std::vector<DecodeOnMachine>& rows) {
+  document.body.emplace_back("decode", value(Object{{"rows", value(rows)}}));
+  document.tables.insert(document.tables.begin(), table<DecodeOnMachine>("decode.rows", "Decode"));
+  document.tables.front().notes = {kRatesNote};
+}
+
+void add_prefill(Document& document, const std::vector<PrefillOnMachine>& rows) {
+  document.body.emplace_back("prefill", value(Object{{"rows", value(rows)}}));
+  document.tables.push_back(table<PrefillOnMachine>("prefill.rows", "Prefill"));
+  document.tables.back().notes = {kRatesNote};
+}
+
+std::string command_of(const Question& q, const SplitAnswer& answer, const Load& load) {
+  const EngineOptions options =
+      with_split(q.r.setup.engine, answer.choice.split, q.machine.gpus.size());
+  return command_line(options, q.r.setup.deployment, {q.r.as_read.name, load.context, load.batch});
+}
+
+Answer plan(const Request& request, Question q) {
+  const Tokens usual = std::min(Tokens(8192), q.r.longest());
+  const auto asked = loads(request, q.r, fmt::format("{}", usual.n), "1");
+  const SplitAnswer answer = split_answer(q.r.setup, q.machine, asked.front(), q.r.longest());
+  const auto decode =
+      as<DecodeOnMachine>(machine_decode(q.r.setup, q.machine, answer.choice, asked));
+  std::vector<Load> prompts_asked{{std::min(Tokens(1024), q.r.longest()), 1},
+                                  {std::min(usual, q.r.longest()), 1}};
+  const auto prefill =
+      as<PrefillOnMachine>(machine_prefill(q.r.setup, q.machine, answer.choice, prompts_asked));
+  Document document = begin(q, answer, "plan");
+  const bool fits = answer.choice.fits;
+  const auto most = ceiling_of(decode.front());
+  const bool fast = !most || (most->tokens_per_second >= request.min_tps_total.value_or(0) &&
+                              most->per_sequence >= request.min_tps_per_user.value_or(0));
+  const std::string who = document.title;
+  document.lead = {
+      !fits ? fmt::format("No: {} has no split that holds {} x {} tokens.", who,
+                          asked.front().batch, shown(value(asked.front().context)))
+      : !fast
+          ? fmt::format("No: {} holds the load, but even its ceiling is slower than asked.", who)
+          : fmt::format("Yes: {}: {}. {}.", who, split_text(answer),
+                        [text = decode_text(decode.front())]() mutable {
+                          text[0] = static_cast<char>(std::toupper(text[0]));
+                          return text;
+                        }())};
+  add_decode(document, decode);
+  add_prefill(document, prefill);
+  Object body{{"fits", value(fits && fast)}, {"max_context", value(answer.max_context)}};
+  if (fits) {
+    const std::string line = command_of(q, answer, asked.front());
+    body.emplace_back("command_line", value(line));
+    if (answer.max_context)
+      document.closing.push_back(fmt::format("With this split one user reaches {} tokens.",
+                                             shown(value(*answer.max_context))));
+    document.closing.push_back("Run it: " + line);
+    if (q.r.setup.engine.name == "ollama")
+      document.closing.push_back(
+          fmt::format("In the Modelfile: PARAMETER num_gpu {}", answer.choice.split.gpu_layers));
+  }
+  document.body.emplace_back("plan", Value{std::move(body)});
+  finish(document, q.r);
+  return {std::move(document), fits && fast ? 0 : 1, q.r.warnings};
+}
+
+Answer rates(const Request& request, Question q) {
+  const bool decode = request.command == Command::decode;
+  const auto asked = decode ? loads(request, q.r, "4k,32k", "1,4") : prompts(request, q.r);
+  const SplitAnswer answer = split_answer(q.r.setup, q.machine, asked.front(), q.r.longest());
+  Document document = begin(q, answer, decode ? "decode" : "prefill");
+  std::string rate_text;
+  if (decode) {
+    const auto rows =
+        as<DecodeOnMachine>(machine_decode(q.r.setup, q.machine, answer.choice, asked));
+    rate_text = decode_text(rows.front());
+    add_decode(document, rows);
+  } else {
+    const auto rows =
+        as<PrefillOnMachine>(machine_prefill(q.r.setup, q.machine, answer.choice, asked));
+    const auto turn = in_turn_of(rows.front());
+    rate_text = turn ? fmt::format("a prompt of {} tokens takes {} with its parts in turn",
+                                   shown(value(rows.front().context)), shown(value(turn->seconds)))
+                     : "the time is not known without --host";
+    add_prefill(document, rows);
+    std::rotate(document.tables.begin(), document.tables.end() - 1, document.tables.end());
+  }
+  document.lead = {fmt::format("{}: {}; {}.", document.title, split_text(answer), rate_text)};
+  if (!answer.choice.fits) document.lead.push_back("It does not fit; the rates are as if it did.");
+  finish(document, q.r);
+  return {std::move(document), 0, q.r.warnings};
+}
+
+Answer caches(const Request& request, Question q) {
+  const auto asked = loads(request, q.r, "4k,32k,max", "1");
+  const SplitAnswer answer = split_answer(q.r.setup, q.machine, asked.front(), q.r.longest());
+  Document document = begin(q, answer, "kv");
+  document.body.emplace_back("kv", value(kv_answer(q.r.setup, asked)));
+  document.lead = {fmt::format("{}: {}; lines at {} x {} tokens.", document.title,
+                               split_text(answer), asked.front().batch,
+                               shown(value(asked.front().context)))};
+  document.tables.push_back(table<KvRow>("kv.rows", "KV cache"));
+  finish(document, q.r);
+  return {std::move(document), 0, q.r.warnings};
+}
+
+}  // namespace
+
+bool is_on_parts(const Request& request, const Catalog& catalog) {
+  const Command c = request.command;
+  if (c != Command::plan && c != Command::kv && c != Command::decode && c != Command::prefill)
+    return false;
+  if (request.host) return true;
+  EngineOptions options;
+  for (const auto& [key, setting] : request.set) options.settings[key] = setting;
+  if (request.engine_command) options = parse_command(*request.engine_command).options;
+  if (llamacpp::splits(options)) return true;
+  return request.device && device_words(catalog, *request.device).size() > 1;
+}
+
+Answer answer_on_parts(const Request& request, const Catalog& catalog) {
+  Question q = question(request, catalog);
+  switch (request.command) {
+    case Command::plan:
+      return plan(request, std::move(q));
+    case Command::kv:
+      return caches(request, std::move(q));
+    default:
+      return rates(request, std::move(q));
+  }
+}
+
+}  // namespace kvplan
