@@ -42,10 +42,10 @@ std::string difference(const std::vector<std::string>& a, const std::vector<std:
 
 }  // namespace
 
-std::string golden_difference(const std::string& name, const std::string& text) {
-  const std::filesystem::path path =
-      std::filesystem::path(KVPLAN_SOURCE_DIR) / "tests/golden" / name;
+std::string generated_difference(const std::string& name, const std::string& text) {
+  const std::filesystem::path path = std::filesystem::path(KVPLAN_SOURCE_DIR) / name;
   if (std::getenv("KVPLAN_UPDATE_GOLDEN")) {
+    std::filesystem::create_directories(path.parent_path());
     std::ofstream(path, std::ios::binary) << text;
     return {};
   }
@@ -54,4 +54,8 @@ std::string golden_difference(const std::string& name, const std::string& text) 
   const std::string kept{std::istreambuf_iterator<char>(in), {}};
   if (kept == text) return {};
   return name + ":\n" + difference(lines_of(kept), lines_of(text));
+}
+
+std::string golden_difference(const std::string& name, const std::string& text) {
+  return generated_difference("tests/golden/" + name, text);
 }

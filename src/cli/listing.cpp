@@ -50,15 +50,24 @@ std::optional<Rung> best_rung(Setup setup) {
   return std::nullopt;
 }
 
+// Of one sequence of 8k tokens, or as long as the model goes.
+Bytes cache_at_8k(const ModelSpec& model, const std::vector<CacheGroup>& groups) {
+  Bytes sum;
+  for (const CacheGroup& group : groups)
+    sum += stored_bytes(group, std::min(Tokens(8192), model.max_context.value_or(Tokens(8192))));
+  return sum;
+}
+
 Object model_row(const ModelSpec& model) {
   const ModelSpec plain = apply_recipe(model, "config");
   const Parameters p = count_parameters(plain);
+  const auto groups = cache_groups(model, cache_formats("bf16"));
   return {{"name", value(model.name)},
           {"parameters", value(p.total)},
           {"active", value(p.active)},
           {"attention", value(attention_of(model))},
-          {"bytes_per_token",
-           value(growth_per_token(cache_groups(model, cache_formats("bf16"))), Show::bytes)},
+          {"bytes_per_token", value(growth_per_token(groups), Show::bytes)},
+          {"bytes_at_8k", value(cache_at_8k(model, groups))},
           {"max_context", value(model.max_context)},
           {"weights_bytes", value(resident_weights(plain))},
           {"source", value(model.source)}};
@@ -108,14 +117,10 @@ Answer answer_models(const Request& request, const Catalog& catalog) {
                      {"ceiling tok/s", "tokens_per_second"},
                      {"", "source"}};
   else
-    table.columns = {{"model", "name"},
-                     {"parameters", "parameters"},
-                     {"active", "active"},
-                     {"attention", "attention"},
-                     {"KV per token", "bytes_per_token"},
-                     {"context", "max_context"},
-                     {"", "weights_bytes"},
-                     {"", "source"}};
+    table.columns = {
+        {"model", "name"},          {"parameters", "parameters"}, {"active", "active"},
+        {"attention", "attention"}, {"KV at 8k", "bytes_at_8k"},  {"", "bytes_per_token"},
+        {"context", "max_context"}, {"", "weights_bytes"},        {"", "source"}};
   document.tables = {std::move(table)};
   return {std::move(document), 0, {}};
 }

@@ -63,7 +63,7 @@ std::vector<AttentionRow> attention_rows(const Setup& setup, std::span<const Loa
       row.context = load.context;
       row.batch = load.batch;
       row.elements_per_token_per_layer = variant.elements_per_token_per_layer;
-      row.bytes_per_token = growth_per_token(e.groups);
+      for (const CacheGroup& group : e.groups) row.bytes_per_token += bytes_per_token(group);
       row.kv_bytes = ideal(e.groups, load, source);
       if (variant.kind == Variant::mha) mha.push_back(row.kv_bytes);
       if (i < mha.size() && mha[i].n > 0) row.relative_to_mha = row.kv_bytes.real() / mha[i].real();

@@ -21,7 +21,7 @@ struct AttentionRow {
   Tokens context;
   std::int64_t batch = 1;
   std::int64_t elements_per_token_per_layer = 0;
-  double bytes_per_token = 0;
+  double bytes_per_token = 0;  // while nothing is capped: a window that fills
   Bytes kv_bytes;              // of the whole batch, ideal
   double relative_to_mha = 1;  // kv_bytes
   std::int64_t kv_projection_parameters_per_layer = 0;
