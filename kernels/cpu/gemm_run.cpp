@@ -54,7 +54,7 @@ class GemmRun : public Run {
     for (std::int64_t n = 0; n < shape_.n; n += n + step < shape_.n ? step : shape_.n) {
       read_row(n, w);
       for (std::int64_t m = 0; m < shape_.m; m += std::max<std::int64_t>(1, shape_.m / 16)) {
-        std::copy_n(x_.fp32.begin() + m * shape_.k, shape_.k, x.begin());
+        std::copy_n(x_.fp32.begin() + m * x_.stride, shape_.k, x.begin());
         worst = std::max(worst, error_of(y_[n * x_.padded + m], dot(w, x), kTolerance));
       }
     }

@@ -20,7 +20,9 @@ struct Activations {
   Activations(const std::vector<std::uint16_t>& bf16_bits, std::int64_t rows, std::int64_t k);
 
   std::int64_t m, padded, k;
-  std::vector<std::uint16_t> bf16;  // [padded][k], as given
+  // Numbers from one row to the next: not a multiple of 4 KiB, or all rows fall into one cache set.
+  std::int64_t stride;
+  std::vector<std::uint16_t> bf16;  // [padded][stride], as given
   std::vector<float> fp32;          // the same
   // The same again to 16 bits of the largest in a row: x = step · (256 · high + low).
   std::vector<std::int8_t> high, low;

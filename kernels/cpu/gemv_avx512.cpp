@@ -48,7 +48,7 @@ struct Int4 {
 };
 
 KVPLAN_AVX512 inline __m512 x_at(const Activations& x, std::int64_t m, std::int64_t k) {
-  return vectors::Bf16::load(reinterpret_cast<const std::byte*>(x.bf16.data() + m * x.k), k);
+  return vectors::Bf16::load(reinterpret_cast<const std::byte*>(x.bf16.data() + m * x.stride), k);
 }
 
 // kM rows of x from m0 on, kRows rows of W from `first` on.
@@ -87,27 +87,30 @@ KVPLAN_AVX512 void block(const GemvRows& task, std::int64_t first, std::int64_t 
     }
 }
 
+// All rows of x pass while a few rows of W are in the first-level cache.
 template <class Weights, int kM>
-void rows_for(const GemvRows& task, std::int64_t m0) {
+void all_rows_by(const GemvRows& task) {
   constexpr int kTogether = kM <= 2 ? 4 : 2;
   std::int64_t row = 0;
   if (!one_row_at_a_time(*task.x))
     for (; row + kTogether <= task.rows; row += kTogether)
-      block<Weights, kM, kTogether>(task, row, m0);
-  for (; row < task.rows; ++row) block<Weights, kM, 1>(task, row, m0);
+      for (std::int64_t m0 = 0; m0 < task.x->padded; m0 += kM)
+        block<Weights, kM, kTogether>(task, row, m0);
+  for (; row < task.rows; ++row)
+    for (std::int64_t m0 = 0; m0 < task.x->padded; m0 += kM) block<Weights, kM, 1>(task, row, m0);
 }
 
 template <class Weights>
 void all_rows(const GemvRows& task) {
   switch (task.x->padded) {
     case 1:
-      return rows_for<Weights, 1>(task, 0);
+      return all_rows_by<Weights, 1>(task);
     case 2:
-      return rows_for<Weights, 2>(task, 0);
+      return all_rows_by<Weights, 2>(task);
     case 4:
-      return rows_for<Weights, 4>(task, 0);
+      return all_rows_by<Weights, 4>(task);
     default:
-      for (std::int64_t m0 = 0; m0 < task.x->padded; m0 += 8) rows_for<Weights, 8>(task, m0);
+      return all_rows_by<Weights, 8>(task);
   }
 }
 

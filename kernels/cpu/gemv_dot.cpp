@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights meet x in dot-product instructions: bf16 pairs as they are; int8 and int4 as unsigned
-// bytes against the two bytes of a 16-bit x, exactly, with the offset taken back afterwards.
+// Weights meet x in dot-product instructions: pairs of bf16 (fp8 by table); int8 and int4 as
+// unsigned bytes against the two bytes of a 16-bit x, exactly, with the offset taken back
+// afterwards.
 #include <immintrin.h>
 
+#include <array>
+
 #include "kernels/cpu/gemv.h"
+#include "kernels/numbers.h"
 
 namespace kvplan {
 namespace {
@@ -19,13 +23,50 @@ KVPLAN_DOT inline std::int64_t wide_sum(__m512i v) {
   return _mm512_reduce_add_epi64(_mm512_add_epi64(low, high));
 }
 
-template <int kM, int kRows>
-struct Bf16Block {
-  static constexpr int kTogether = kM <= 2 ? 4 : 2;  // as many as leave all sums in registers
+// Numbers [i, i + 32) of a row as bf16.
+struct Bf16 {
+  static constexpr std::int64_t kBytes = 2;
+  KVPLAN_DOT __m512bh load(const std::byte* row, std::int64_t i) const {
+    return load_bf16(row + 2 * i);
+  }
+};
+// Every magnitude of E4M3 is a bf16 number: a table of 128 in four registers, and the sign.
+struct Fp8 {
+  static constexpr std::int64_t kBytes = 1;
+  alignas(64) static constexpr auto kTable = [] {
+    std::array<std::uint16_t, 128> numbers{};
+    for (unsigned code = 0; code < numbers.size(); ++code)
+      numbers[code] = to_bf16(from_fp8(static_cast<std::uint8_t>(code)));
+    return numbers;
+  }();
+  __m512i table[4];
+
+  KVPLAN_DOT Fp8() {
+    for (std::size_t t = 0; t < 4; ++t) table[t] = kvplan::load(kTable.data() + 32 * t);
+  }
+  KVPLAN_DOT __m512bh load(const std::byte* row, std::int64_t i) const {
+    const __m512i codes =
+        _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + i)));
+    const __m512i small = _mm512_permutex2var_epi16(table[0], codes, table[1]);
+    const __m512i large = _mm512_permutex2var_epi16(table[2], codes, table[3]);
+    const __mmask32 is_large = _mm512_test_epi16_mask(codes, _mm512_set1_epi16(64));
+    const __m512i magnitude = _mm512_mask_mov_epi16(small, is_large, large);
+    const __m512i sign = _mm512_set1_epi16(static_cast<short>(0x8000));
+    constexpr int kAOrBAndC = 0xf8;
+    return reinterpret_cast<__m512bh>(
+        _mm512_ternarylogic_epi32(magnitude, _mm512_slli_epi16(codes, 8), sign, kAOrBAndC));
+  }
+};
+
+template <class Weights, int kM, int kRows>
+struct PairBlock {
+  // Rows of x and of W at a time: as many as leave all sums in registers.
+  static constexpr int kMost = 8, kTogether = kM <= 2 ? 4 : 2;
   KVPLAN_DOT static void run(const GemvRows& task, std::int64_t first, std::int64_t m0) {
     constexpr int kChains = kM * kRows >= 4 ? 1 : 4 / (kM * kRows);
     const Activations& x = *task.x;
-    const auto* weights = reinterpret_cast<const std::uint16_t*>(task.weights) + first * x.k;
+    const Weights weights;
+    const std::byte* rows = task.weights + first * x.k * Weights::kBytes;
     __m512 sums[kChains][kRows][kM];
     for (auto& chain : sums)
       for (auto& row : chain)
@@ -35,9 +76,9 @@ struct Bf16Block {
       for (int step = 0; step < kGemvBlock / 32; ++step) {
         const std::int64_t k = k0 + 32 * step;
         __m512bh w[kRows];
-        for (int r = 0; r < kRows; ++r) w[r] = load_bf16(weights + r * x.k + k);
+        for (int r = 0; r < kRows; ++r) w[r] = weights.load(rows + r * x.k * Weights::kBytes, k);
         for (int m = 0; m < kM; ++m) {
-          const __m512bh in = load_bf16(x.bf16.data() + (m0 + m) * x.k + k);
+          const __m512bh in = load_bf16(x.bf16.data() + (m0 + m) * x.stride + k);
           for (int r = 0; r < kRows; ++r)
             sums[step % kChains][r][m] = _mm512_dpbf16_ps(sums[step % kChains][r][m], w[r], in);
         }
@@ -52,8 +93,13 @@ struct Bf16Block {
 };
 
 template <int kM, int kRows>
+struct Bf16Block : PairBlock<Bf16, kM, kRows> {};
+template <int kM, int kRows>
+struct Fp8Block : PairBlock<Fp8, kM, kRows> {};
+
+template <int kM, int kRows>
 struct Int8Block {
-  static constexpr int kTogether = kM <= 2 ? 4 : kM <= 4 ? 2 : 1;
+  static constexpr int kMost = 4, kTogether = kM == 1 ? 4 : 2;
   KVPLAN_DOT static void run(const GemvRows& task, std::int64_t first, std::int64_t m0) {
     const Activations& x = *task.x;
     const __m512i offset = _mm512_set1_epi8(static_cast<char>(0x80));  // + 128, as unsigned
@@ -65,8 +111,8 @@ struct Int8Block {
       for (int r = 0; r < kRows; ++r)
         w[r] = _mm512_xor_si512(load(task.weights + (first + r) * x.k + k), offset);
       for (int m = 0; m < kM; ++m) {
-        const __m512i x_high = load(x.high.data() + (m0 + m) * x.k + k);
-        const __m512i x_low = load(x.low.data() + (m0 + m) * x.k + k);
+        const __m512i x_high = load(x.high.data() + (m0 + m) * x.stride + k);
+        const __m512i x_low = load(x.low.data() + (m0 + m) * x.stride + k);
         for (int r = 0; r < kRows; ++r) {
           high[r][m] = _mm512_dpbusd_epi32(high[r][m], w[r], x_high);
           low[r][m] = _mm512_dpbusd_epi32(low[r][m], w[r], x_low);
@@ -84,78 +130,100 @@ struct Int8Block {
   }
 };
 
+// 128 numbers of one row in 64 bytes, as unsigned bytes.
+struct Nibbles {
+  __m512i low, high;  // numbers 0..63 and 64..127 of a group
+};
+KVPLAN_DOT inline Nibbles load_nibbles(const std::byte* group) {
+  const __m512i mask = _mm512_set1_epi8(15), both = load(group);
+  return {_mm512_and_si512(both, mask), _mm512_and_si512(_mm512_srli_epi16(both, 4), mask)};
+}
+
 template <int kM, int kRows>
 struct Int4Block {
-  static constexpr int kTogether = 1;
+  static constexpr int kMost = 4, kTogether = 2;
+  using Sums = __m512[kRows][kM];
+
+  // Scales of 16 groups become floats together; the offset of 8 is taken back per group.
   KVPLAN_DOT static void run(const GemvRows& task, std::int64_t first, std::int64_t m0) {
-    row(task, first, m0);
-  }
-  // Scales of 16 groups become floats together; -8 of the offset is taken back per group.
-  KVPLAN_DOT static void row(const GemvRows& task, std::int64_t r, std::int64_t m0) {
     const Activations& x = *task.x;
     const std::int64_t groups = x.k / kGemvBlock;
-    const auto* scales = reinterpret_cast<const std::uint16_t*>(task.scales) + r * groups;
-    __m512 sums[kM];
-    for (__m512& sum : sums) sum = _mm512_setzero_ps();
+    Sums sums;
+    for (auto& row : sums)
+      for (__m512& sum : row) sum = _mm512_setzero_ps();
     for (std::int64_t g0 = 0; g0 < groups; g0 += 16) {
       const auto count = static_cast<int>(std::min<std::int64_t>(16, groups - g0));
-      const __m256i bits =
-          _mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1), scales + g0);
-      alignas(64) float scale[16];
-      const __m512 scale_vector = _mm512_cvtph_ps(bits);
-      _mm512_store_ps(scale, scale_vector);
-      for (int m = 0; m < kM; ++m)
-        sums[m] = _mm512_fmadd_ps(
-            scale_vector, _mm512_loadu_ps(x.negative_group_sum.data() + (m0 + m) * x.groups + g0),
-            sums[m]);
-      for (int g = 0; g < count; ++g)
-        group(x, task.weights + (r * groups + g0 + g) * 64, (g0 + g) * kGemvBlock, m0, scale[g],
-              sums);
+      alignas(64) float scales[kRows][16];
+      for (int r = 0; r < kRows; ++r) {
+        const auto* bits =
+            reinterpret_cast<const std::uint16_t*>(task.scales) + (first + r) * groups + g0;
+        const __m512 scale = _mm512_cvtph_ps(
+            _mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1), bits));
+        _mm512_store_ps(scales[r], scale);
+        for (int m = 0; m < kM; ++m) {
+          const float* offsets = x.negative_group_sum.data() + (m0 + m) * x.groups + g0;
+          sums[r][m] = _mm512_fmadd_ps(scale, _mm512_loadu_ps(offsets), sums[r][m]);
+        }
+      }
+      for (int g = 0; g < count; ++g) {
+        const std::byte* weights = task.weights + (first * groups + g0 + g) * 64;
+        add_group(x, weights, (g0 + g) * kGemvBlock, m0, scales, g, sums);
+      }
     }
-    for (int m = 0; m < kM; ++m)
-      task.y[r * x.padded + m0 + m] = _mm512_reduce_add_ps(sums[m]) * x.step[m0 + m];
+    for (int r = 0; r < kRows; ++r)
+      for (int m = 0; m < kM; ++m)
+        task.y[(first + r) * x.padded + m0 + m] = _mm512_reduce_add_ps(sums[r][m]) * x.step[m0 + m];
   }
-  [[gnu::always_inline]] KVPLAN_DOT static void group(const Activations& x,
-                                                      const std::byte* weights, std::int64_t k,
-                                                      std::int64_t m0, float scale,
-                                                      __m512 (&sums)[kM]) {
-    const __m512i nibble = _mm512_set1_epi8(15);
-    const __m512i both = load(weights);
-    const __m512i w0 = _mm512_and_si512(both, nibble);
-    const __m512i w1 = _mm512_and_si512(_mm512_srli_epi16(both, 4), nibble);
+
+  [[gnu::always_inline]] KVPLAN_DOT static void add_group(const Activations& x,
+                                                          const std::byte* weights, std::int64_t k,
+                                                          std::int64_t m0,
+                                                          const float (&scales)[kRows][16], int g,
+                                                          Sums& sums) {
+    Nibbles w[kRows];
+    for (int r = 0; r < kRows; ++r) w[r] = load_nibbles(weights + r * (x.k / 2));
     for (int m = 0; m < kM; ++m) {
-      const std::int8_t* high = x.high.data() + (m0 + m) * x.k + k;
-      const std::int8_t* low = x.low.data() + (m0 + m) * x.k + k;
-      __m512i upper = _mm512_dpbusd_epi32(_mm512_setzero_si512(), w0, load(high));
-      __m512i lower = _mm512_dpbusd_epi32(_mm512_setzero_si512(), w0, load(low));
-      upper = _mm512_dpbusd_epi32(upper, w1, load(high + 64));
-      lower = _mm512_dpbusd_epi32(lower, w1, load(low + 64));
-      const __m512i sum = _mm512_add_epi32(_mm512_slli_epi32(upper, 8), lower);
-      sums[m] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(scale), sums[m]);
+      const std::int8_t* high = x.high.data() + (m0 + m) * x.stride + k;
+      const std::int8_t* low = x.low.data() + (m0 + m) * x.stride + k;
+      const __m512i high0 = load(high), high1 = load(high + 64);
+      const __m512i low0 = load(low), low1 = load(low + 64);
+      for (int r = 0; r < kRows; ++r) {
+        const __m512i zero = _mm512_setzero_si512();
+        const __m512i upper =
+            _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(zero, w[r].low, high0), w[r].high, high1);
+        const __m512i sum = _mm512_dpbusd_epi32(
+            _mm512_dpbusd_epi32(_mm512_slli_epi32(upper, 8), w[r].low, low0), w[r].high, low1);
+        sums[r][m] =
+            _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(scales[r][g]), sums[r][m]);
+      }
     }
   }
 };
 
+// All rows of x pass while a few rows of W are in the first-level cache.
 template <template <int, int> class Block, int kM>
-void rows_for(const GemvRows& task, std::int64_t m0) {
+void all_rows_by(const GemvRows& task) {
   constexpr int kTogether = Block<kM, 1>::kTogether;
   std::int64_t row = 0;
   if (!one_row_at_a_time(*task.x))
-    for (; row + kTogether <= task.rows; row += kTogether) Block<kM, kTogether>::run(task, row, m0);
-  for (; row < task.rows; ++row) Block<kM, 1>::run(task, row, m0);
+    for (; row + kTogether <= task.rows; row += kTogether)
+      for (std::int64_t m0 = 0; m0 < task.x->padded; m0 += kM)
+        Block<kM, kTogether>::run(task, row, m0);
+  for (; row < task.rows; ++row)
+    for (std::int64_t m0 = 0; m0 < task.x->padded; m0 += kM) Block<kM, 1>::run(task, row, m0);
 }
 
 template <template <int, int> class Block>
 void all_rows(const GemvRows& task) {
   switch (task.x->padded) {
     case 1:
-      return rows_for<Block, 1>(task, 0);
+      return all_rows_by<Block, 1>(task);
     case 2:
-      return rows_for<Block, 2>(task, 0);
+      return all_rows_by<Block, 2>(task);
     case 4:
-      return rows_for<Block, 4>(task, 0);
+      return all_rows_by<Block, 4>(task);
     default:
-      for (std::int64_t m0 = 0; m0 < task.x->padded; m0 += 8) rows_for<Block, 8>(task, m0);
+      return all_rows_by<Block, Block<1, 1>::kMost>(task);
   }
 }
 
@@ -163,6 +231,7 @@ void all_rows(const GemvRows& task) {
 
 GemvKernel gemv_dot(const Format& format) {
   if (format.name == "bf16") return all_rows<Bf16Block>;
+  if (format.name == "fp8") return all_rows<Fp8Block>;
   if (format.name == "int8-channel") return all_rows<Int8Block>;
   if (format.name == "int4-g128") return all_rows<Int4Block>;
   return nullptr;

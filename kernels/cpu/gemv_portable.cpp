@@ -72,7 +72,7 @@ template <class Weights>
     Block w;
     Weights::decode(weights + b * Weights::kBytes, scales + b * Weights::kBlockScales, w);
     for (std::int64_t m = 0; m < count; ++m) {
-      const float* in = x.fp32.data() + (m0 + m) * x.k + b * kGemvBlock;
+      const float* in = x.fp32.data() + (m0 + m) * x.stride + b * kGemvBlock;
       for (std::size_t i = 0; i < w.size(); i += kSums)
         for (std::size_t j = 0; j < kSums; ++j) sums[m][j] += w[i + j] * in[i + j];
     }

@@ -55,7 +55,7 @@ TEST_CASE("weight streaming agrees with the reference in every format and number
 }
 
 TEST_CASE("decode attention agrees with the reference for every group, width and format") {
-  for (const char* name : {"fp32", "bf16", "fp16", "fp8"}) {
+  for (const char* name : {"fp32", "bf16", "fp16", "fp8", "int8-head"}) {
     const Format& format = format_named(name);
     std::vector<Problem> problems;
     for (const std::int64_t group : {1, 2, 3, 5, 8, 16})
