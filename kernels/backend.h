@@ -3,6 +3,7 @@
 // stopping and statistics.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -39,8 +40,19 @@ struct Backend {
   virtual ~Backend() = default;
   virtual std::string name() const = 0;
   virtual DeviceSpec device() const = 0;
+  // Memory that could be had now; empty when unknown.
+  virtual std::optional<Bytes> free_memory() const { return std::nullopt; }
   // nullptr when this backend has no kernel for the problem.
   virtual std::unique_ptr<Run> prepare(const Problem&) = 0;
+  // The problems one after the other as one launch, none finding its bytes in a cache. nullptr when
+  // it has no kernel for one of them.
+  virtual std::unique_ptr<Run> prepare_step(const std::vector<Problem>&) { return nullptr; }
+  // The clock that arithmetic runs at now; empty where it cannot be told. Throttling shows in it.
+  virtual std::optional<Hertz> clock() { return std::nullopt; }
+  // Share of the processors that others kept busy since the last call; empty when unknown.
+  virtual std::optional<double> other_load() { return std::nullopt; }
+  // Libraries that the backend looked for at run time and did not find, each with what that costs.
+  virtual std::vector<std::string> missing() const { return {}; }
 };
 
 struct BackendChoice {

@@ -84,6 +84,7 @@ struct SecondsUnit {};
 struct FlopsUnit {};
 struct BytesPerSecondUnit {};
 struct FlopsPerSecondUnit {};
+struct HertzUnit {};
 
 using Bytes = Count<BytesUnit>;
 using Tokens = Count<TokensUnit>;
@@ -91,6 +92,7 @@ using Seconds = Real<SecondsUnit>;
 using Flops = Real<FlopsUnit>;  // operations; a multiply-add is two
 using BytesPerSecond = Real<BytesPerSecondUnit>;
 using FlopsPerSecond = Real<FlopsPerSecondUnit>;
+using Hertz = Real<HertzUnit>;
 
 constexpr Seconds operator/(Bytes b, BytesPerSecond r) { return Seconds(b.real() / r.v); }
 constexpr Seconds operator/(Flops f, FlopsPerSecond r) { return Seconds(f.v / r.v); }

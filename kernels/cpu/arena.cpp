@@ -11,7 +11,7 @@ namespace kvplan {
 namespace {
 
 constexpr std::int64_t kHugePage = 2 * kMiB;
-constexpr std::int64_t kLine = 256;  // slots start on whole lines, and no two share one
+constexpr std::int64_t kLine = 256;  // places start on whole lines, and no two share one
 // Filling by hash takes longer than reading, so a region repeats its first part.
 constexpr std::int64_t kPattern = 16 * kMiB;
 
@@ -39,14 +39,17 @@ Arena::Arena(Team& team, Bytes size) : threads_(team.size()) {
 
 Arena::~Arena() { munmap(mapping_, mapped_); }
 
-Rotation::Rotation(const Arena& arena, Bytes bytes_per_thread)
-    : arena_(arena), stride_(round_up(std::max<std::int64_t>(bytes_per_thread.n, 1), kLine)) {
-  slots_ = arena.region_bytes().n / stride_;
-  if (slots_ == 0)
+std::int64_t Arena::next(std::int64_t length) {
+  if (cursor_ + length > region_bytes().n) cursor_ = 0;
+  cursor_ += length;
+  return cursor_ - length;
+}
+
+Place::Place(Arena& arena, Bytes bytes_per_thread)
+    : arena_(arena), length_(round_up(std::max<std::int64_t>(bytes_per_thread.n, 1), kLine)) {
+  if (length_ > arena.region_bytes().n)
     throw Error("a problem is larger than the buffers of the CPU kernels")
         .advise("Use a smaller shape, or a machine with more free memory.");
 }
-
-std::byte* Rotation::of(int thread) const { return arena_.region(thread) + slot_ * stride_; }
 
 }  // namespace kvplan

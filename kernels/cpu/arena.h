@@ -21,28 +21,30 @@ class Arena {
   Bytes region_bytes() const { return Bytes(static_cast<std::int64_t>(region_)); }
   Bytes bytes() const { return Bytes(static_cast<std::int64_t>(region_) * threads_); }
   std::byte* region(int thread) const { return base_ + region_ * static_cast<std::size_t>(thread); }
+  // Offset of the next `length` bytes of every region. The cursor passes the whole arena before it
+  // comes back, so that what the caches still hold is not what anybody reads next.
+  std::int64_t next(std::int64_t length);
 
  private:
   std::byte* base_ = nullptr;
   void* mapping_ = nullptr;
   std::size_t mapped_ = 0, region_ = 0;
+  std::int64_t cursor_ = 0;
   int threads_ = 0;
 };
 
-// Where a run's bytes lie in every region: slots of equal size, used in turn, so that what the
-// caches still hold is not what the next sample reads.
-class Rotation {
+// Where a run's bytes lie this time, in every region.
+class Place {
  public:
-  // `bytes_per_thread` of the largest share. Throws Error when a region is too small for one slot.
-  Rotation(const Arena&, Bytes bytes_per_thread);
+  // `bytes_per_thread` of the largest share. Throws Error when a region is too small for it.
+  Place(Arena&, Bytes bytes_per_thread);
 
-  std::int64_t slots() const { return slots_; }
-  void advance() { slot_ = (slot_ + 1) % slots_; }
-  std::byte* of(int thread) const;
+  void advance() { offset_ = arena_.next(length_); }
+  std::byte* of(int thread) const { return arena_.region(thread) + offset_; }
 
  private:
-  const Arena& arena_;
-  std::int64_t stride_ = 0, slots_ = 0, slot_ = 0;
+  Arena& arena_;
+  std::int64_t length_, offset_ = 0;
 };
 
 }  // namespace kvplan

@@ -2,9 +2,11 @@
 #include "kernels/cpu/backend.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/runs.h"
+#include "kernels/cpu/usage.h"
 
 namespace kvplan {
 namespace {
@@ -32,27 +34,55 @@ class CpuBackend : public Backend {
 
   std::string name() const override { return "cpu"; }
   DeviceSpec device() const override { return local_cpu(); }
+  std::optional<Bytes> free_memory() const override { return available_memory(); }
 
-  std::unique_ptr<Run> prepare(const Problem& problem) override {
+  std::unique_ptr<Run> prepare(const Problem& problem) override { return make(problem); }
+
+  std::unique_ptr<Run> prepare_step(const std::vector<Problem>& problems) override {
+    std::vector<std::unique_ptr<CpuRun>> parts;
+    for (const Problem& problem : problems)
+      if (!parts.emplace_back(make(problem))) return nullptr;
+    return step_run(context(), std::move(parts));
+  }
+
+  std::optional<Hertz> clock() override {
+    Team& team = context().team;
+    std::vector<Hertz> clocks(static_cast<std::size_t>(team.size()));
+    team.run([&](int thread) { clocks[thread] = clock_of_this_thread(); });
+    return *std::min_element(clocks.begin(), clocks.end());
+  }
+
+  std::optional<double> other_load() override {
+    const auto before = std::exchange(usage_, usage_now());
+    if (!before || !usage_) return std::nullopt;
+    return other_load_between(*before, *usage_);
+  }
+
+ private:
+  CpuContext context() {
     if (!team_) team_ = std::make_unique<Team>(options_.threads);
     if (!arena_)
       arena_ = std::make_unique<Arena>(*team_, options_.buffers.value_or(default_buffers()));
-    const CpuContext context{*team_, *arena_, options_.isa.value_or(best_isa())};
+    return {*team_, *arena_, options_.isa.value_or(best_isa())};
+  }
+
+  std::unique_ptr<CpuRun> make(const Problem& problem) {
+    const CpuContext c = context();
     return std::visit(Overload{
-                          [&](const StreamShape& s) { return stream_run(context, s); },
-                          [&](const GemmShape& s) { return gemm_run(context, s); },
-                          [&](const DecodeAttentionShape& s) { return decode_run(context, s); },
-                          [&](const LatentDecodeShape& s) { return latent_run(context, s); },
-                          [&](const PrefillAttentionShape& s) { return prefill_run(context, s); },
-                          [&](const LaunchShape&) { return launch_run(context); },
+                          [&](const StreamShape& s) { return stream_run(c, s); },
+                          [&](const GemmShape& s) { return gemm_run(c, s); },
+                          [&](const DecodeAttentionShape& s) { return decode_run(c, s); },
+                          [&](const LatentDecodeShape& s) { return latent_run(c, s); },
+                          [&](const PrefillAttentionShape& s) { return prefill_run(c, s); },
+                          [&](const LaunchShape&) { return launch_run(c); },
                       },
                       problem);
   }
 
- private:
   CpuOptions options_;
   std::unique_ptr<Team> team_;
   std::unique_ptr<Arena> arena_;
+  std::optional<Usage> usage_ = usage_now();
 };
 
 }  // namespace

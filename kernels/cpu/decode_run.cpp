@@ -16,11 +16,11 @@ constexpr std::int64_t kCheckedQueries = 24;
 // Tokens that more than one block of queries reads again from a near cache.
 constexpr std::int64_t kChunkBytes = 256 * kKiB;
 
-class DecodeRun : public Run {
+class DecodeRun : public CpuRun {
  public:
   DecodeRun(const CpuContext& context, const KvEntry& entry, std::int64_t pairs,
             std::int64_t queries, std::int64_t tokens, const Work& work)
-      : context_(context),
+      : CpuRun(context),
         entry_(entry),
         queries_(queries),
         tokens_(tokens),
@@ -30,7 +30,7 @@ class DecodeRun : public Run {
                        query_scale(*entry.key, entry.key_width))),
         out_(static_cast<std::size_t>(pairs * queries * entry.value_width)),
         shares_(share_out(entry, pairs, tokens, context.team.size())),
-        rotation_(context.arena, most_bytes(entry, shares_)),
+        place_(context.arena, most_bytes(entry, shares_)),
         parts_of_(static_cast<std::size_t>(pairs)) {
     for (std::int64_t p = 0; p < pairs; ++p)
       for (std::int64_t first = 0; first < queries; first += kQueryLanes)
@@ -46,17 +46,16 @@ class DecodeRun : public Run {
 
   Work work() const override { return work_; }
 
-  Seconds sample() override {
-    rotation_.advance();
-    return context_.team.run([this](int thread) {
-      for (auto& parts : parts_of_)
-        for (Part& part : parts)
-          if (part.thread == thread) attend(part);
-      context_.team.meet();
-      const Slice pairs =
-          slice_of(static_cast<std::int64_t>(parts_of_.size()), thread, context_.team.size());
-      for (std::int64_t pair = pairs.first; pair < pairs.last; ++pair) finish(pair);
-    });
+  void place() override { place_.advance(); }
+
+  void work_on(int thread) override {
+    for (auto& parts : parts_of_)
+      for (Part& part : parts)
+        if (part.thread == thread) attend(part);
+    context_.team.meet();
+    const Slice pairs =
+        slice_of(static_cast<std::int64_t>(parts_of_.size()), thread, context_.team.size());
+    for (std::int64_t pair = pairs.first; pair < pairs.last; ++pair) finish(pair);
   }
 
   double error() override {
@@ -70,11 +69,6 @@ class DecodeRun : public Run {
     return std::max(worst, error_of_query(all - 1));
   }
 
-  std::string description() const override {
-    return std::string(name_of(context_.isa)) + ", " + std::to_string(context_.team.size()) +
-           " threads, " + std::to_string(rotation_.slots()) + " buffers in turn";
-  }
-
  private:
   struct Part {  // of a pair, by one thread
     int thread;
@@ -85,7 +79,7 @@ class DecodeRun : public Run {
     return static_cast<std::size_t>(ceil_div(queries_, kQueryLanes));
   }
   KvRows rows_of(const Part& part) const {
-    return entry_.rows_at(rotation_.of(part.thread) + part.fragment->offset, part.fragment->tokens);
+    return entry_.rows_at(place_.of(part.thread) + part.fragment->offset, part.fragment->tokens);
   }
 
   void attend(Part& part) {
@@ -143,7 +137,6 @@ class DecodeRun : public Run {
     return worst;
   }
 
-  CpuContext context_;
   KvEntry entry_;
   std::int64_t queries_, tokens_;  // queries that share a KV head
   Work work_;
@@ -151,7 +144,7 @@ class DecodeRun : public Run {
   std::vector<std::uint16_t> q_;  // [pair][query][key width] bfloat16 bits
   std::vector<float> out_;        // [pair][query][value width]
   std::vector<std::vector<Fragment>> shares_;
-  Rotation rotation_;
+  Place place_;
   std::vector<QueryBlock> blocks_;
   std::vector<std::vector<Part>> parts_of_;  // [pair], in order of tokens
 };
@@ -164,7 +157,7 @@ bool fits(const KvEntry& entry) {
 
 }  // namespace
 
-std::unique_ptr<Run> decode_run(const CpuContext& context, const DecodeAttentionShape& shape) {
+std::unique_ptr<CpuRun> decode_run(const CpuContext& context, const DecodeAttentionShape& shape) {
   const KvEntry entry{shape.key, shape.value, shape.k_width, shape.v_width};
   if (!fits(entry) || shape.heads % shape.kv_heads != 0 ||
       !attention_kernel(*shape.key, 1, context.isa).run)
@@ -173,7 +166,7 @@ std::unique_ptr<Run> decode_run(const CpuContext& context, const DecodeAttention
                                      shape.heads / shape.kv_heads, shape.context, work_of(shape));
 }
 
-std::unique_ptr<Run> latent_run(const CpuContext& context, const LatentDecodeShape& shape) {
+std::unique_ptr<CpuRun> latent_run(const CpuContext& context, const LatentDecodeShape& shape) {
   const KvEntry entry{shape.latent_format, shape.rope_format, shape.latent + shape.rope,
                       shape.latent, true};
   if (!fits(entry) || shape.latent_format->head_bytes ||

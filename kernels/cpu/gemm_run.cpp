@@ -26,23 +26,31 @@ struct Layout {
       : row(payload_bytes(format, 1, k).n), scales(scale_bytes(format, 1, k).n) {}
 };
 
-class GemmRun : public Run {
+class GemmRun : public CpuRun {
  public:
   GemmRun(const CpuContext& context, const GemmShape& shape, GemvKernel kernel)
-      : context_(context),
+      : CpuRun(context),
         shape_(shape),
         kernel_(kernel),
         layout_(*shape.weights, shape.k),
         x_(activations(static_cast<std::size_t>(shape.m * shape.k), 7, 4.0f), shape.m, shape.k),
         y_(static_cast<std::size_t>(shape.n * x_.padded)),
-        rotation_(context.arena,
-                  Bytes(largest_slice().last * (layout_.row + layout_.scales) + kScaleAlignment)) {}
+        place_(context.arena,
+               Bytes(largest_slice().last * (layout_.row + layout_.scales) + kScaleAlignment)) {}
 
   Work work() const override { return work_of(shape_); }
 
-  Seconds sample() override {
-    rotation_.advance();
-    return context_.team.run([this](int thread) { multiply(thread); });
+  void place() override { place_.advance(); }
+
+  void work_on(int thread) override {
+    const Slice rows = slice_of(shape_.n, thread, context_.team.size());
+    const std::int64_t count = rows.last - rows.first;
+    const std::int64_t chunk =
+        shape_.m <= kGemvRows ? count : std::max<std::int64_t>(8, kChunkBytes / layout_.row);
+    for (std::int64_t first = 0; first < count; first += chunk)
+      kernel_({place_.of(thread) + first * layout_.row,
+               scales_of(thread, count) + first * layout_.scales, std::min(chunk, count - first),
+               &x_, y_.data() + (rows.first + first) * x_.padded});
   }
 
   double error() override {
@@ -61,11 +69,6 @@ class GemmRun : public Run {
     return worst;
   }
 
-  std::string description() const override {
-    return std::string(name_of(context_.isa)) + ", " + std::to_string(context_.team.size()) +
-           " threads, " + std::to_string(rotation_.slots()) + " buffers in turn";
-  }
-
  private:
   static constexpr std::int64_t kScaleAlignment = 64;
 
@@ -78,18 +81,7 @@ class GemmRun : public Run {
     return largest;
   }
   const std::byte* scales_of(int thread, std::int64_t rows) const {
-    return rotation_.of(thread) + round_up(rows * layout_.row, kScaleAlignment);
-  }
-
-  void multiply(int thread) {
-    const Slice rows = slice_of(shape_.n, thread, context_.team.size());
-    const std::int64_t count = rows.last - rows.first;
-    const std::int64_t chunk =
-        shape_.m <= kGemvRows ? count : std::max<std::int64_t>(8, kChunkBytes / layout_.row);
-    for (std::int64_t first = 0; first < count; first += chunk)
-      kernel_({rotation_.of(thread) + first * layout_.row,
-               scales_of(thread, count) + first * layout_.scales, std::min(chunk, count - first),
-               &x_, y_.data() + (rows.first + first) * x_.padded});
+    return place_.of(thread) + round_up(rows * layout_.row, kScaleAlignment);
   }
 
   void read_row(std::int64_t n, std::span<double> out) const {
@@ -97,23 +89,22 @@ class GemmRun : public Run {
       const Slice rows = slice_of(shape_.n, t, context_.team.size());
       if (n < rows.first || n >= rows.last) continue;
       const std::int64_t local = n - rows.first;
-      decode_row(*shape_.weights, rotation_.of(t) + local * layout_.row,
+      decode_row(*shape_.weights, place_.of(t) + local * layout_.row,
                  scales_of(t, rows.last - rows.first) + local * layout_.scales, out);
     }
   }
 
-  CpuContext context_;
   GemmShape shape_;
   GemvKernel kernel_;
   Layout layout_;
   Activations x_;
   std::vector<float> y_;  // [n][padded]
-  Rotation rotation_;
+  Place place_;
 };
 
 }  // namespace
 
-std::unique_ptr<Run> gemm_run(const CpuContext& context, const GemmShape& shape) {
+std::unique_ptr<CpuRun> gemm_run(const CpuContext& context, const GemmShape& shape) {
   const GemvKernel kernel = gemv_kernel(*shape.weights, context.isa);
   if (!kernel || shape.k % kGemvBlock != 0) return nullptr;
   return std::make_unique<GemmRun>(context, shape, kernel);

@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::int64_t kCheckedQueries = 16;
 
-class PrefillRun : public Run {
+class PrefillRun : public CpuRun {
  public:
   PrefillRun(const CpuContext& context, const PrefillAttentionShape& shape)
-      : context_(context),
+      : CpuRun(context),
         shape_(shape),
         entry_{shape.cache, shape.cache, shape.k_width, shape.v_width},
         group_(shape.heads / shape.kv_heads),
@@ -28,19 +28,18 @@ class PrefillRun : public Run {
         q_(activations(static_cast<std::size_t>(pairs_ * rows_ * shape.k_width), 13,
                        query_scale(*shape.cache, shape.k_width))),
         out_(static_cast<std::size_t>(pairs_ * rows_ * shape.v_width)),
-        rotation_(context.arena,
-                  Bytes(entry_.bytes(tokens_) * ceil_div(pairs_, context.team.size()))) {}
+        place_(context.arena,
+               Bytes(entry_.bytes(tokens_) * ceil_div(pairs_, context.team.size()))) {}
 
   Work work() const override { return work_of(shape_); }
 
-  Seconds sample() override {
-    rotation_.advance();
-    return context_.team.run([this](int thread) {
-      AttentionState state(shape_.v_width);
-      const std::int64_t units = pairs_ * blocks();
-      for (std::int64_t unit = 0; unit < units; ++unit)
-        if (owner(unit) == thread) attend(unit / blocks(), unit % blocks(), state);
-    });
+  void place() override { place_.advance(); }
+
+  void work_on(int thread) override {
+    AttentionState state(shape_.v_width);
+    const std::int64_t units = pairs_ * blocks();
+    for (std::int64_t unit = 0; unit < units; ++unit)
+      if (owner(unit) == thread) attend(unit / blocks(), unit % blocks(), state);
   }
 
   double error() override {
@@ -51,11 +50,6 @@ class PrefillRun : public Run {
          query += ceil_div(pairs_ * rows_, kCheckedQueries))
       worst = std::max(worst, error_of_query(query / rows_, query % rows_));
     return std::max(worst, error_of_query(pairs_ - 1, rows_ - 1));
-  }
-
-  std::string description() const override {
-    return std::string(name_of(context_.isa)) + ", " + std::to_string(context_.team.size()) +
-           " threads, bundled kernel";
   }
 
  private:
@@ -70,7 +64,7 @@ class PrefillRun : public Run {
   KvRows rows_of(std::int64_t pair) const {
     const std::int64_t threads = context_.team.size();
     return entry_.rows_at(
-        rotation_.of(static_cast<int>(pair % threads)) + pair / threads * entry_.bytes(tokens_),
+        place_.of(static_cast<int>(pair % threads)) + pair / threads * entry_.bytes(tokens_),
         tokens_);
   }
 
@@ -105,19 +99,18 @@ class PrefillRun : public Run {
     return worst;
   }
 
-  CpuContext context_;
   PrefillAttentionShape shape_;
   KvEntry entry_;
   std::int64_t group_, tokens_, pairs_, rows_;
   AttentionChoice kernel_;
   std::vector<std::uint16_t> q_;  // [pair][row][k width] bfloat16 bits
   std::vector<float> out_;        // [pair][row][v width]
-  Rotation rotation_;
+  Place place_;
 };
 
 }  // namespace
 
-std::unique_ptr<Run> prefill_run(const CpuContext& context, const PrefillAttentionShape& shape) {
+std::unique_ptr<CpuRun> prefill_run(const CpuContext& context, const PrefillAttentionShape& shape) {
   if (shape.k_width % 32 != 0 || shape.v_width % 32 != 0 || shape.k_width > kMaxKeyWidth ||
       shape.v_width > kMaxValueWidth || shape.heads % shape.kv_heads != 0 ||
       !attention_kernel(*shape.cache, kQueryLanes, context.isa).run)

@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::int64_t kGrain = 4096;  // shares are whole multiples of this
 
-class StreamRun : public Run {
+class StreamRun : public CpuRun {
  public:
   StreamRun(const CpuContext& context, Bytes bytes, int streams)
-      : context_(context),
+      : CpuRun(context),
         share_(bytes.n / context.team.size() / kGrain * kGrain),
         streams_(streams),
-        rotation_(context.arena, Bytes(share_ * streams)) {
+        place_(context.arena, Bytes(share_ * streams)) {
     if (share_ == 0) throw Error("a stream needs at least 4 KiB per thread");
   }
 
@@ -39,13 +39,14 @@ class StreamRun : public Run {
     return 2 * wrong;  // nothing about a stream may be off
   }
 
-  Seconds sample() override {
+  void place() override {
     if (!best_) choose();
-    return pass(*best_);
+    place_.advance();
   }
+  void work_on(int thread) override { best_->run(thread); }
 
   std::string description() const override {
-    return std::to_string(context_.team.size()) + " threads" +
+    return CpuRun::description() +
            (best_ ? ", " + best_->name + " (best of " + std::to_string(variants_.size()) + ")"
                   : std::string());
   }
@@ -58,14 +59,13 @@ class StreamRun : public Run {
   };
   virtual bool correct(int thread) const = 0;
 
-  CpuContext context_;
   std::int64_t share_, streams_;  // bytes of one stream of one thread; streams of a thread
-  Rotation rotation_;
+  Place place_;
   std::vector<Variant> variants_;
 
  private:
   Seconds pass(const Variant& variant) {
-    rotation_.advance();
+    place_.advance();
     return context_.team.run(variant.run);
   }
   void choose() {
@@ -85,13 +85,13 @@ class ReadRun : public StreamRun {
     for (const ReadKernel& kernel : read_kernels())
       if (kernel.isa <= context.isa)
         variants_.push_back({std::string(kernel.name), [this, read = kernel.read](int t) {
-                               sums_[t] = read(rotation_.of(t), share_);
+                               sums_[t] = read(place_.of(t), share_);
                              }});
   }
 
  private:
   bool correct(int t) const override {
-    return sums_[t] == read_kernels().front().read(rotation_.of(t), share_);
+    return sums_[t] == read_kernels().front().read(place_.of(t), share_);
   }
   std::vector<std::uint64_t> sums_;
 };
@@ -103,41 +103,34 @@ class CopyRun : public StreamRun {
     for (const CopyKernel& kernel : copy_kernels())
       if (kernel.isa <= context.isa)
         variants_.push_back({std::string(kernel.name), [this, copy = kernel.copy](int t) {
-                               copy(rotation_.of(t) + share_, rotation_.of(t), share_);
+                               copy(place_.of(t) + share_, place_.of(t), share_);
                              }});
   }
 
  private:
   bool correct(int t) const override {
-    return std::memcmp(rotation_.of(t) + share_, rotation_.of(t), share_) == 0;
+    return std::memcmp(place_.of(t) + share_, place_.of(t), share_) == 0;
   }
 };
 
 // What it costs to start the team and to wait for it.
-class LaunchRun : public Run {
+class LaunchRun : public CpuRun {
  public:
-  explicit LaunchRun(const CpuContext& context) : context_(context) {}
+  using CpuRun::CpuRun;
   Work work() const override { return {}; }
   double error() override { return 0; }
-  Seconds sample() override {
-    return context_.team.run([](int) {});
-  }
-  std::string description() const override {
-    return std::to_string(context_.team.size()) + " threads, barrier to barrier";
-  }
-
- private:
-  CpuContext context_;
+  void place() override {}
+  void work_on(int) override {}
 };
 
 }  // namespace
 
-std::unique_ptr<Run> stream_run(const CpuContext& context, const StreamShape& shape) {
+std::unique_ptr<CpuRun> stream_run(const CpuContext& context, const StreamShape& shape) {
   if (shape.copy) return std::make_unique<CopyRun>(context, shape.bytes);
   return std::make_unique<ReadRun>(context, shape.bytes);
 }
 
-std::unique_ptr<Run> launch_run(const CpuContext& context) {
+std::unique_ptr<CpuRun> launch_run(const CpuContext& context) {
   return std::make_unique<LaunchRun>(context);
 }
 

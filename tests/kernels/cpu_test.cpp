@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cpu/backend.h"
+#include "kernels/cpu/usage.h"
 
 using namespace kvplan;
 
@@ -98,6 +99,28 @@ TEST_CASE("the bytes of a run are those that the planner counts") {
   CHECK(backend->prepare(shape)->work().distinct == work_of(shape).distinct);
   // 2 sequences of 100 tokens, 2 heads, K and V of 128 numbers of 2 bytes; q and the output.
   CHECK(work_of(shape).distinct.n == 2 * 100 * 2 * 2 * 128 * 2 + 2 * 8 * 2 * 128 * 2);
+}
+
+TEST_CASE("a step runs its problems one after the other, each correctly and on its own bytes") {
+  const auto backend = backend_at(best_isa());
+  const Format& bf16 = format_named("bf16");
+  const GemmShape product{2, 64, 512, &bf16};
+  const DecodeAttentionShape attention{2, 8, 2, 64, 64, 70, &bf16, &bf16};
+  const auto step = backend->prepare_step({product, attention, product});
+  REQUIRE(step);
+  CHECK(step->error() <= 1);
+  CHECK(step->sample() > Seconds(0));
+  CHECK(step->error() <= 1);
+  CHECK(step->work().distinct == work_of(product).distinct * 2 + work_of(attention).distinct);
+  CHECK(!backend->prepare_step({product, GemmShape{1, 8, 100, &bf16}}));
+}
+
+TEST_CASE("the load of others is what was busy and not for this process") {
+  // 4 processors for 10 s: others had 30 of 100 seconds before, 50 of 140 now.
+  const Usage before{Seconds(100), Seconds(30)}, after{Seconds(140), Seconds(50)};
+  CHECK(other_load_between(before, after) == doctest::Approx(0.5));
+  CHECK(other_load_between(before, before) == 0);
+  CHECK(clock_of_this_thread() > Hertz(1e8));
 }
 
 TEST_CASE("a problem without a kernel is declined, and one that is too large is an error") {

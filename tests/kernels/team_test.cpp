@@ -53,15 +53,19 @@ TEST_CASE("slices cover all units once, in whole grains") {
     }
 }
 
-TEST_CASE("a rotation gives each thread other bytes next time, and comes back") {
+TEST_CASE("places follow each other through the whole arena before they come back") {
   Team team(2);
-  const Arena arena(team, Bytes(8 * kMiB));
-  Rotation rotation(arena, Bytes(kMiB));
-  REQUIRE(rotation.slots() == 4);  // regions are whole huge pages: 4 MiB each
-  const std::byte* first = rotation.of(1);
-  rotation.advance();
-  CHECK(rotation.of(1) == first + kMiB);
-  for (int i = 0; i < 3; ++i) rotation.advance();
-  CHECK(rotation.of(1) == first);
-  CHECK_THROWS_AS(Rotation(arena, Bytes(5 * kMiB)), Error);
+  Arena arena(team, Bytes(8 * kMiB));
+  REQUIRE(arena.region_bytes().n == 4 * kMiB);  // regions are whole huge pages
+  Place one(arena, Bytes(kMiB)), other(arena, Bytes(2 * kMiB));
+  const std::byte* start = arena.region(1);
+  one.advance();
+  CHECK(one.of(1) == start);
+  other.advance();
+  CHECK(other.of(1) == start + kMiB);
+  one.advance();
+  CHECK(one.of(1) == start + 3 * kMiB);
+  other.advance();
+  CHECK(other.of(1) == start);
+  CHECK_THROWS_AS(Place(arena, Bytes(5 * kMiB)), Error);
 }
