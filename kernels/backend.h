@@ -42,6 +42,8 @@ struct Backend {
   virtual DeviceSpec device() const = 0;
   // Memory that could be had now; empty when unknown.
   virtual std::optional<Bytes> free_memory() const { return std::nullopt; }
+  // What problems read from: none may be larger. Empty when memory is taken as needed.
+  virtual std::optional<Bytes> buffers() { return std::nullopt; }
   // nullptr when this backend has no kernel for the problem.
   virtual std::unique_ptr<Run> prepare(const Problem&) = 0;
   // The problems one after the other as one launch, none finding its bytes in a cache. nullptr when

@@ -36,6 +36,8 @@ class CpuBackend : public Backend {
   DeviceSpec device() const override { return local_cpu(); }
   std::optional<Bytes> free_memory() const override { return available_memory(); }
 
+  std::optional<Bytes> buffers() override { return context().arena.bytes(); }
+
   std::unique_ptr<Run> prepare(const Problem& problem) override { return make(problem); }
 
   std::unique_ptr<Run> prepare_step(const std::vector<Problem>& problems) override {

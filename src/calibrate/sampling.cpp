@@ -66,6 +66,7 @@ std::vector<std::size_t> Sampler::order(std::size_t runs, std::size_t round) con
 
 std::vector<Samples> Sampler::rounds(Run* stream, const std::vector<Run*>& runs) {
   std::vector<Samples> all(runs.size());
+  stopped_ = false;
   const auto done = [&](const Samples& s) { return settled(s); };
   for (std::size_t round = 0; !stopped_ && !std::all_of(all.begin(), all.end(), done); ++round) {
     const auto stream_time = stream ? sample(*stream, stream_) : std::nullopt;

@@ -39,6 +39,7 @@ class Sampler {
   std::vector<Samples> rounds(Run* stream, const std::vector<Run*>& runs);
   // All samples of the stream so far.
   const Samples& stream() const { return stream_; }
+  // Whether the last rounds were cut short.
   bool stopped() const { return stopped_; }
 
  private:

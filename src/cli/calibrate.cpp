@@ -62,6 +62,11 @@ std::string lead_of(const Profile& profile) {
 
 }  // namespace
 
+void stamp(Profile& profile) {
+  profile.date = today();
+  profile.written_by = "kv-plan " + std::string(version());
+}
+
 std::string users_profile_path(const Profile& profile) {
   const std::string folder = user_catalog_folder();
   if (folder.empty())
@@ -102,8 +107,7 @@ Answer answer_calibrate(const Request& request, const Catalog& catalog) {
   if (request.from.empty()) {
     if (!request.holdout.empty())
       throw Error("needs measured times to fit").of("--holdout").advise("Name them with --from.");
-    throw Error("this command is not part of this version without measured times")
-        .advise("Name a table of them with --from.");
+    return answer_calibrate_local(request);
   }
   if (!request.run_device)
     throw Error("needs the device that was measured").of("--from").advise("Say --device h100-sxm.");
@@ -117,8 +121,7 @@ Answer answer_calibrate(const Request& request, const Catalog& catalog) {
   profile.device = device.name;
   profile.title = device.title;
   profile.origin = files_named(request.from);
-  profile.date = today();
-  profile.written_by = "kv-plan " + std::string(version());
+  stamp(profile);
   profile.fits = fit_all(table.rows, options);
   judge(profile.fits, holdout.rows, options.caches);
   std::vector<Warning> warnings;

@@ -14,6 +14,8 @@ namespace kvplan {
 // where it went.
 std::optional<std::string> save_profile(const Request&, const Profile&,
                                         const std::optional<std::string>& otherwise);
+// Notes when the fit was made, and by which version.
+void stamp(Profile&);
 // Where decode and plan look for this device's profile: the user's data folder.
 std::string users_profile_path(const Profile&);
 
@@ -22,6 +24,8 @@ std::string users_profile_path(const Profile&);
 Answer answer_profile(const Profile&, const std::optional<std::string>& saved_to,
                       std::vector<Warning>);
 
+// Measures this machine.
+Answer answer_calibrate_local(const Request&);
 // `kv-plan calibrate`: with --from on tables measured elsewhere, else on this machine.
 Answer answer_calibrate(const Request&, const Catalog&);
 

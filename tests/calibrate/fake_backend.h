@@ -49,7 +49,7 @@ struct FakeBackend : Backend {
     return Hertz(clocks[asked++ % clocks.size()]);
   }
   std::optional<double> other_load() override { return load; }
-  std::optional<Bytes> free_memory() const override { return memory; }
+  std::optional<Bytes> buffers() override { return size; }
 
   DeviceSpec spec;
   std::function<std::unique_ptr<Run>(const Problem&)> make;
@@ -57,7 +57,7 @@ struct FakeBackend : Backend {
   std::vector<double> clocks;
   std::size_t asked = 0;
   std::optional<double> load;
-  std::optional<Bytes> memory;
+  std::optional<Bytes> size;
 };
 
 }  // namespace kvplan

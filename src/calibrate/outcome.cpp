@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/outcome.h"
+
+#include <type_traits>
+
+#include "calibrate/fit.h"
+
+namespace kvplan {
+
+std::optional<Shape> shape_of(const Problem& problem) {
+  return std::visit(
+      [](const auto& shape) -> std::optional<Shape> {
+        if constexpr (std::is_constructible_v<Shape, decltype(shape)>)
+          return Shape(shape);
+        else
+          return std::nullopt;
+      },
+      problem);
+}
+
+std::vector<Measured> measured_of(const Session& session) {
+  std::vector<Measured> rows;
+  for (const SampledShape& sampled : session.shapes)
+    if (const auto shape = shape_of(sampled.problem))
+      rows.push_back({*shape, Seconds(sampled.samples.spread().median), {}, sampled.samples.times});
+  return rows;
+}
+
+Profile profile_of(const Session& session, std::uint64_t seed) {
+  const auto rate_of = [](const SampledShape& stream) -> std::optional<BytesPerSecond> {
+    if (stream.samples.times.empty()) return std::nullopt;
+    return work_of(stream.problem).moved / Seconds(stream.samples.spread().median);
+  };
+  Profile profile;
+  profile.device = session.device.name;
+  profile.title = session.device.title;
+  profile.machine = session.read.how;
+  profile.origin = "measured on this machine";
+  profile.stream_read = rate_of(session.read);
+  profile.stream_copy = rate_of(session.copy);
+  if (!session.launch.samples.times.empty())
+    profile.launch = Seconds(session.launch.samples.spread().median);
+  profile.measured = measured_of(session);
+  profile.fits = fit_all(profile.measured, {.caches = Caches::cold, .seed = seed});
+  return profile;
+}
+
+}  // namespace kvplan

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A calibration of one device: streams first, then each series of shapes, every kernel checked
+// against the reference before it is timed.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibrate/sampling.h"
+#include "calibrate/shapes.h"
+#include "error.h"
+
+namespace kvplan {
+
+struct SessionOptions {
+  Effort effort = Effort::usual;
+  Seconds budget{40};  // for sampling; checks and the fit come on top
+  SamplingRules rules;
+};
+
+// What connects a calibration to whoever waits for it.
+struct Attendance {
+  std::function<void(double done, std::string_view what)> progress;
+  std::function<bool()> interrupted;
+  std::function<Seconds()> now;
+};
+
+struct SampledShape {
+  std::string series;  // "weights bf16"
+  Problem problem;
+  std::string how;  // kernel, instruction set, threads
+  Samples samples;
+};
+
+struct Session {
+  DeviceSpec device;
+  std::string backend;
+  SampledShape read, copy, launch;
+  std::vector<SampledShape> shapes;
+  std::vector<std::string> absent;   // series that no kernel runs here
+  bool partial = false;              // interrupted
+  std::size_t discarded = 0;         // throttled samples
+  std::optional<double> other_load;  // share of the processors
+  std::optional<Bytes> buffers;
+  std::vector<std::string> missing;  // libraries
+  SamplingRules rules;
+
+  BytesPerSecond stream_rate() const;  // median of `read`, which must not be empty
+};
+
+// Bytes of a stream that is read beside the shapes: long enough to be timed, short beside a round.
+Bytes stream_bytes(Backend&);
+
+// Throws Error when a kernel disagrees with the reference, or the device fails.
+Session run_session(Backend&, const SessionOptions&, const Attendance&);
+
+}  // namespace kvplan

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/whole_step.h"
+
+#include <cmath>
+
+#include "calibrate/outcome.h"
+
+namespace kvplan {
+namespace {
+
+// Each layer: query, key and value together; output; gate and up together; down.
+void add_layer(const SyntheticModel& m, const StepCase& c, std::vector<Problem>& out) {
+  const std::int64_t rows = c.prompt > 0 ? c.prompt : c.batch;
+  const std::int64_t queries = m.heads * m.width;
+  const auto product = [&](std::int64_t n, std::int64_t k) {
+    out.push_back(GemmShape{rows, n, k, c.weights});
+  };
+  product(queries + 2 * m.kv_heads * m.width, m.hidden);
+  if (c.prompt > 0)
+    out.push_back(PrefillAttentionShape{1, m.heads, m.kv_heads, m.width, m.width, c.prompt,
+                                        c.context, c.cache});
+  else
+    out.push_back(DecodeAttentionShape{c.batch, m.heads, m.kv_heads, m.width, m.width, c.context,
+                                       c.cache, c.cache});
+  product(m.hidden, queries);
+  product(2 * m.inner, m.hidden);
+  product(m.hidden, m.inner);
+}
+
+}  // namespace
+
+std::vector<Problem> problems_of(const SyntheticModel& m, const StepCase& c) {
+  std::vector<Problem> problems;
+  for (std::int64_t layer = 0; layer < m.layers; ++layer) add_layer(m, c, problems);
+  // Of a prompt, the last token alone meets the head.
+  problems.push_back(GemmShape{c.batch, m.vocabulary, m.hidden, c.weights});
+  return problems;
+}
+
+std::vector<StepCase> step_cases(Effort effort) {
+  const Format *bf16 = &format_named("bf16"), *int4 = &format_named("int4-g128"),
+               *int8 = &format_named("int8-channel");
+  if (effort == Effort::quick)
+    return {{bf16, bf16, 1, 384},  {bf16, bf16, 3, 3000}, {int4, bf16, 1, 3000},
+            {int4, bf16, 6, 384},  {bf16, bf16, 6, 1500}, {int4, bf16, 3, 6000},
+            {bf16, bf16, 1, 0, 96}};
+  return {{bf16, bf16, 1, 128},   {bf16, bf16, 1, 3000},  {bf16, bf16, 3, 1500},
+          {bf16, bf16, 8, 6000},  {bf16, bf16, 1, 16000}, {int8, bf16, 1, 384},
+          {int8, bf16, 6, 3000},  {int4, bf16, 1, 384},   {int4, bf16, 1, 12000},
+          {int4, bf16, 6, 3000},  {bf16, bf16, 1, 0, 96}, {bf16, bf16, 1, 0, 384},
+          {int4, bf16, 1, 0, 192}};
+}
+
+std::optional<Estimate> predicted(const Profile& profile, const std::vector<Problem>& problems) {
+  std::optional<Estimate> sum;
+  for (const Problem& problem : problems) {
+    const auto shape = shape_of(problem);
+    const auto one = shape ? profile.time(*shape) : std::nullopt;
+    if (!one) return std::nullopt;
+    sum = sum ? *sum + *one : *one;
+  }
+  return sum;
+}
+
+Proof prove(Backend& backend, const Profile& profile, const SessionOptions& options,
+            const Attendance& attendance) {
+  Proof proof;
+  Sampler sampler(backend, options.rules, attendance.interrupted);
+  const auto stream = backend.prepare(StreamShape{stream_bytes(backend)});
+  const std::vector<StepCase> cases = step_cases(options.effort);
+  for (std::size_t i = 0; i < cases.size() && !attendance.interrupted(); ++i) {
+    attendance.progress(static_cast<double>(i) / static_cast<double>(cases.size()),
+                        "a whole step of a model");
+    const std::vector<Problem> problems = problems_of({}, cases[i]);
+    const auto expected = predicted(profile, problems);
+    const auto run = expected ? backend.prepare_step(problems) : nullptr;
+    if (!run) continue;
+    run->sample();  // the first one is not cold only, but new
+    Samples samples = sampler.rounds(stream.get(), {run.get()}).front();
+    if (samples.times.size() >= 3) proof.steps.push_back({cases[i], *expected, std::move(samples)});
+  }
+  if (!sampler.stream().times.empty()) proof.stream_noise = sampler.stream().spread().noise();
+  std::vector<double> errors;
+  for (const StepProof& step : proof.steps) errors.push_back(std::abs(step.error()));
+  if (!errors.empty()) proof.median_error = quantile(errors, 0.5);
+  return proof;
+}
+
+}  // namespace kvplan

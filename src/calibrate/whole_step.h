@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The proof of a profile: steps of a small llama-shaped model, whose shapes no fit has seen, timed
+// as a whole and held against what the profile predicts.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calibrate/session.h"
+#include "cost/profile.h"
+
+namespace kvplan {
+
+// Products and attention of a step; norms and activation functions are not part of it.
+struct SyntheticModel {
+  std::int64_t layers = 4, hidden = 1792, heads = 14, kv_heads = 2, width = 128, inner = 4864,
+               vocabulary = 24576;
+};
+
+struct StepCase {
+  const Format* weights = nullptr;
+  const Format* cache = nullptr;
+  std::int64_t batch = 1, context = 0;  // tokens in the cache of a sequence
+  std::int64_t prompt = 0;              // a prefill of one sequence where not 0
+};
+
+std::vector<Problem> problems_of(const SyntheticModel&, const StepCase&);
+std::vector<StepCase> step_cases(Effort);
+
+// Sum over the problems. Empty when the profile lacks one of their classes.
+std::optional<Estimate> predicted(const Profile&, const std::vector<Problem>&);
+
+struct StepProof {
+  StepCase step;
+  Estimate expected;
+  Samples samples;
+
+  Seconds measured() const { return Seconds(samples.spread().median); }
+  double error() const { return expected.value / measured() - 1; }
+  bool inside() const { return measured() >= expected.low && measured() <= expected.high; }
+};
+
+struct Proof {
+  std::vector<StepProof> steps;
+  std::optional<double> stream_noise;  // (p90 - p10) / median of the stream meanwhile
+  std::optional<double> median_error;  // |expected / measured - 1|; empty without steps
+
+  bool too_noisy(const SamplingRules& rules) const {
+    return !stream_noise || *stream_noise > rules.noise;
+  }
+};
+
+Proof prove(Backend&, const Profile&, const SessionOptions&, const Attendance&);
+
+}  // namespace kvplan

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/interrupt.h"
+
+#include <ctime>
+
+namespace kvplan {
+namespace {
+
+sigset_t only_interrupt() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  return set;
+}
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  const sigset_t set = only_interrupt();
+  pthread_sigmask(SIG_BLOCK, &set, &before_);
+}
+
+Interrupt::~Interrupt() {
+  const sigset_t set = only_interrupt();
+  const timespec at_once{0, 0};
+  if (asked()) sigtimedwait(&set, nullptr, &at_once);
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+bool Interrupt::asked() const {
+  sigset_t waiting;
+  return sigpending(&waiting) == 0 && sigismember(&waiting, SIGINT) == 1;
+}
+
+}  // namespace kvplan
