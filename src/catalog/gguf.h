@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 
+#include "catalog/node.h"
 #include "catalog/tensors.h"
 #include "model/spec.h"
 
@@ -14,5 +15,9 @@ bool is_first_gguf(const std::string& path);
 // architecture whose keys kv-plan does not all understand, and on a file that is no decoder.
 ModelSpec read_gguf(const std::string& path);
 TensorTable read_gguf_tensors(const std::string& path);
+
+// The metadata that a catalog entry keeps, and the model without weights that it describes.
+Node gguf_keys_that_count(const std::string& path);
+ModelSpec read_gguf_keys(const Node& keys);
 
 }  // namespace kvplan

@@ -85,9 +85,9 @@ void check_family(Draft& d) {
                                    "that bear on memory are understood");
 }
 
-}  // namespace
-
-ModelSpec read_huggingface(const Node& config, const Node* quantization) {
+// `visit` sees the draft when every key has been read.
+template <class Visit>
+ModelSpec read(const Node& config, const Node* quantization, Visit visit) {
   if (config.kind != Node::map) throw Error("expected a map of keys").at_line(config.line);
   const Node& text = text_config(config);
   const Family& family = family_of(config, text);
@@ -113,7 +113,20 @@ ModelSpec read_huggingface(const Node& config, const Node* quantization) {
   read_vision(d);
   read_formats(d, quantization);
   account_for_unread_keys(d);
+  visit(d);
   return model;
+}
+
+}  // namespace
+
+ModelSpec read_huggingface(const Node& config, const Node* quantization) {
+  return read(config, quantization, [](const Draft&) {});
+}
+
+Node keys_that_count(const Node& config, const Node* quantization) {
+  Node kept;
+  read(config, quantization, [&](const Draft& d) { kept = huggingface::keys_that_count(d); });
+  return kept;
 }
 
 }  // namespace kvplan

@@ -13,4 +13,8 @@ namespace kvplan {
 // memory, contradictory or absurd values.
 ModelSpec read_huggingface(const Node& config, const Node* quantization = nullptr);
 
+// The configuration without the keys that are known to bear on neither memory nor speed: it reads
+// to the same model.
+Node keys_that_count(const Node& config, const Node* quantization = nullptr);
+
 }  // namespace kvplan

@@ -8,6 +8,7 @@
 #include "catalog/huggingface.h"
 #include "catalog/model_path.h"
 #include "catalog/safetensors.h"
+#include "catalog/weights_section.h"
 #include "error.h"
 
 namespace kvplan {
@@ -50,13 +51,18 @@ ModelSpec read(const ModelPath& found) {
 }  // namespace
 
 ModelSpec read_model(const Node& file) {
-  const Node* config = file.find("config");
-  if (!config)
+  const Node *config = file.find("config"), *gguf = file.find("gguf"),
+             *weights = file.find("weights");
+  if (!config && !gguf)
     throw Error("a model file needs this part")
         .of("config")
         .at_line(file.line)
         .advise("Put the keys of config.json under `config:`.");
-  ModelSpec model = read_huggingface(*config, file.find("quantization"));
+  if (!config && !weights)
+    throw Error("a model in GGUF keys needs this part").of("weights").at_line(file.line);
+  ModelSpec model =
+      config ? read_huggingface(*config, file.find("quantization")) : read_gguf_keys(*gguf);
+  if (weights) use_weights_section(model, *weights);
   model.name = text_of(file, "name");
   model.source = text_of(file, "source");
   return model;

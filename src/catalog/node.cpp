@@ -28,6 +28,43 @@ std::optional<T> whole_text(const std::string& text) {
 
 }  // namespace
 
+Node word(std::string_view text) {
+  Node node;
+  node.kind = Node::scalar;
+  node.text = text;
+  node.quoted = true;
+  return node;
+}
+
+Node number(std::int64_t value) {
+  Node node = word(std::to_string(value));
+  node.quoted = false;
+  return node;
+}
+
+Node flag(bool value) {
+  Node node = word(value ? "true" : "false");
+  node.quoted = false;
+  return node;
+}
+
+Node list(std::vector<Node> items) {
+  Node node;
+  node.kind = Node::list;
+  node.items = std::move(items);
+  return node;
+}
+
+Node map() {
+  Node node;
+  node.kind = Node::map;
+  return node;
+}
+
+void put(Node& map, std::string_view key, Node value) {
+  map.members.emplace_back(std::string(key), std::move(value));
+}
+
 const Node* Node::find(std::string_view key) const {
   for (const auto& [name, value] : members)
     if (name == key) return &value;

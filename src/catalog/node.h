@@ -34,6 +34,15 @@ struct Node::Member {
   Node value;
 };
 
+// Nodes that a program makes.
+Node word(std::string_view text);
+Node number(std::int64_t value);
+Node flag(bool value);
+Node list(std::vector<Node> items = {});
+Node map();
+// Appends a member to a map.
+void put(Node& map, std::string_view key, Node value);
+
 // JSON with the bare tokens NaN, Infinity and -Infinity taken as null (published configurations
 // contain them).
 Node parse_json(std::string_view text);

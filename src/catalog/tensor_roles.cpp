@@ -88,15 +88,25 @@ Split split(std::string_view module) {
 
 }  // namespace
 
+const TensorRole kTowerRole{"", "vision_tower", Role::vision};
+const TensorRole kUnknownRole{"", "unknown", Role::mlp, Sharding::replicated, false};
+
+const TensorRole* find_module(std::string_view module) {
+  for (const TensorRole* role : {&kTowerRole, &kUnknownRole})
+    if (role->module == module) return role;
+  for (const TensorRole& role : tensor_patterns())
+    if (role.module == module) return &role;
+  return nullptr;
+}
+
 TensorPlace TensorPlaces::of(std::string_view module) {
   Split s = split(module);
   TensorPlace place;
   place.layer = s.layer;
   place.expert = s.expert;
   if (contains_any(s.prefix, kTowers)) {
-    static constexpr TensorRole kTower{"", "vision_tower", Role::vision};
     place.section = TensorPlace::vision;
-    place.role = &kTower;
+    place.role = &kTowerRole;
     return place;
   }
   if (s.prefix.find("mtp") != s.prefix.npos) place.section = TensorPlace::mtp;

@@ -28,6 +28,12 @@ struct TensorPlace {
   const TensorRole* role = nullptr;    // nullptr: the name is not known
 };
 
+// The first role that gives its tensors this module's name, those without a pattern included.
+const TensorRole* find_module(std::string_view module);
+
+// Roles of what no pattern fits: towers of other modalities, and names that are not known.
+extern const TensorRole kTowerRole, kUnknownRole;
+
 // Splits names and looks them up. Distinct modules are few and tensors many: a look-up is
 // remembered. "blk.3.ffn_up_exps", "model.layers.3.mlp.experts.17.up_proj", "mtp.fc",
 // "visual.patch_embed.proj".

@@ -11,8 +11,6 @@ namespace {
 
 using Weights = std::vector<Weight>;
 
-constexpr TensorRole kUnknown{"", "unknown", Role::mlp, Sharding::replicated, false};
-
 std::int64_t product(const std::vector<std::int64_t>& shape, std::size_t first, std::size_t end) {
   std::int64_t n = 1;
   for (std::size_t i = first; i < end; ++i) n = checked_mul(n, shape[i]);
@@ -31,7 +29,7 @@ std::size_t copied_dimensions(const Tensor& t, const TensorRole& role, bool vect
 
 // The last dimension is contiguous: columns. All others that are not copied are rows.
 Weight weight_of(const Tensor& t) {
-  const TensorRole& role = t.place.role ? *t.place.role : kUnknown;
+  const TensorRole& role = t.place.role ? *t.place.role : kUnknownRole;
   Weight w;
   w.name = role.module;
   w.role = role.role;
@@ -99,6 +97,16 @@ void route(Weights& weights, const Routing& routing) {
       w.active = std::min(w.copies, mul_div(w.copies, routing.active, routing.experts));
 }
 
+// Prediction layers that the configuration does not mention look at the past like the last layer
+// that keeps a cache.
+Layer extra_layer(const ModelSpec& model) {
+  Layer layer;
+  layer.role = Layer::mtp;
+  for (const Layer& other : model.layers)
+    if (!std::holds_alternative<Recurrent>(other.mixer.kind)) layer.mixer = other.mixer;
+  return layer;
+}
+
 class Assembly {
  public:
   Assembly(ModelSpec& model, Routing routing) : model_(model), routing_(routing) {
@@ -106,38 +114,36 @@ class Assembly {
       main_ += layer.role == Layer::main;
       if (routing_.experts == 0) routing_ = routing_of(layer.weights);
     }
-    layers_.resize(model.layers.size());
+    stored_.layers.resize(model.layers.size());
   }
 
   void add_tensor(const Tensor& t) {
     if (t.in_format) return;
     Weight w = weight_of(t);
-    if (t.place.section == TensorPlace::vision || w.role == Role::vision) return add(vision_, w);
+    if (t.place.section == TensorPlace::vision || w.role == Role::vision)
+      return add(stored_.vision, w);
     const auto index = layer_index(t.place);
-    if (!index) return add(ends_, w);
+    if (!index) return add(stored_.ends, w);
     const auto at = static_cast<std::size_t>(*index);
-    if (at >= layers_.size()) layers_.resize(at + 1);
+    if (at >= stored_.layers.size()) stored_.layers.resize(at + 1);
     static const Mixer kNone;
     const Mixer& mixer = at < model_.layers.size() ? model_.layers[at].mixer : kNone;
     if (std::holds_alternative<Recurrent>(mixer.kind) && w.role == Role::attention) {
       w.role = Role::state;  // the names of its projections are those of attention
       if (w.sharding == Sharding::kv_heads) w.sharding = Sharding::split;
     }
-    add_split(layers_[at], w, mixer);
+    add_split(stored_.layers[at], w, mixer);
   }
 
   void finish() {
-    for (std::size_t i = 0; i < layers_.size(); ++i) {
-      route(layers_[i], routing_);
-      if (i >= model_.layers.size()) model_.layers.push_back(extra_layer());
-      model_.layers[i].weights = std::move(layers_[i]);
-    }
-    drop_empty_drafts();
-    model_.vision = std::move(vision_);
+    for (Weights& layer : stored_.layers) route(layer, routing_);
     // Whoever looks for the token table takes the first one.
-    std::stable_partition(ends_.begin(), ends_.end(),
+    std::stable_partition(stored_.ends.begin(), stored_.ends.end(),
                           [](const Weight& w) { return w.name == "embed_tokens"; });
-    model_.ends = std::move(ends_);
+    if (replace_weights(model_, std::move(stored_)) > 0)
+      model_.warnings.push_back({"mtp-not-stored",
+                                 "the file does not store the prediction layers that its "
+                                 "configuration mentions"});
   }
 
  private:
@@ -146,30 +152,10 @@ class Assembly {
     return place.layer;
   }
 
-  // Prediction layers that the configuration does not mention look at the past like the last one.
-  Layer extra_layer() const {
-    Layer layer;
-    layer.role = Layer::mtp;
-    for (const Layer& other : model_.layers)
-      if (!std::holds_alternative<Recurrent>(other.mixer.kind)) layer.mixer = other.mixer;
-    return layer;
-  }
-
-  void drop_empty_drafts() {
-    const auto dropped = std::erase_if(model_.layers, [](const Layer& layer) {
-      return layer.role == Layer::mtp && layer.weights.empty();
-    });
-    if (dropped > 0)
-      model_.warnings.push_back({"mtp-not-stored",
-                                 "the file does not store the prediction layers that its "
-                                 "configuration mentions"});
-  }
-
   ModelSpec& model_;
   std::int64_t main_ = 0;
-  std::vector<Weights> layers_;
+  StoredWeights stored_;
   Routing routing_;
-  Weights ends_, vision_;
 };
 
 constexpr std::int64_t kMostExtraLayers = 64;
@@ -220,6 +206,19 @@ void warn_of_unknown(ModelSpec& model, const TensorTable& table) {
 }
 
 }  // namespace
+
+std::size_t replace_weights(ModelSpec& model, StoredWeights stored) {
+  stored.layers.resize(std::max(stored.layers.size(), model.layers.size()));
+  for (std::size_t i = 0; i < stored.layers.size(); ++i) {
+    if (i >= model.layers.size()) model.layers.push_back(extra_layer(model));
+    model.layers[i].weights = std::move(stored.layers[i]);
+  }
+  model.ends = std::move(stored.ends);
+  model.vision = std::move(stored.vision);
+  return std::erase_if(model.layers, [](const Layer& layer) {
+    return layer.role == Layer::mtp && layer.weights.empty();
+  });
+}
 
 void use_tensors(ModelSpec& model, const TensorTable& table, Routing routing) {
   model.warnings.insert(model.warnings.end(), table.warnings.begin(), table.warnings.end());

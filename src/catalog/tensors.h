@@ -46,6 +46,14 @@ struct TensorGroup {
 // In the order of Role, unknown ones last; within a role the most bytes first.
 std::vector<TensorGroup> group_tensors(const TensorTable&);
 
+// A model's weights, layer by layer. Layers beyond the model's own become MTP layers; MTP layers
+// for which there are none are dropped: how many.
+struct StoredWeights {
+  std::vector<std::vector<Weight>> layers;
+  std::vector<Weight> ends, vision;
+};
+std::size_t replace_weights(ModelSpec&, StoredWeights);
+
 // Replaces the model's weights by what the file holds, to the byte. Layers beyond the model's own
 // become MTP layers. Scales that no format accounts for become weights of their own, marked
 // auxiliary; tensors of unknown names count as read. An incomplete table changes nothing. How many

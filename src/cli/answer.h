@@ -40,7 +40,12 @@ Answer answer_sweep(const Request&, const Catalog&);
 Answer answer_models(const Request&, const Catalog&);
 Answer answer_devices(const Request&, const Catalog&);
 Answer answer_report(const Request&, const Catalog&);
-// A config.json as the text of a catalog entry.
-std::string imported(const Request&);
+Answer answer_tensors(const Request&);  // import --tensors
+// A model file as the text of a catalog entry.
+struct Imported {
+  std::string text;
+  std::vector<Warning> warnings;
+};
+Imported imported(const Request&);
 
 }  // namespace kvplan

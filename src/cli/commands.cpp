@@ -75,7 +75,7 @@ constexpr std::array kSweepFlags{Texts("context batch"),
                                  kOutput};
 constexpr std::array kCalibrateFlags{Texts("device backend quick full from holdout seed save"),
                                      kOutput};
-constexpr std::array kImportFlags{Texts("tensors weights format o catalog")};
+constexpr std::array kImportFlags{Texts("tensors format o part")};
 constexpr std::array kCheckFlags{Texts("context batch"), kFormats, kLayout, kEngine, kOutput};
 constexpr std::array kModelsFlags{Texts("on context"), kFormats, kOutput};
 constexpr std::array kDevicesFlags{kOutput};
@@ -107,7 +107,8 @@ constexpr std::array kCalibrateExamples{
     Example{"kv-plan calibrate", "the best device here, within a minute"},
     Example{"kv-plan calibrate --backend cpu --quick -o report.json", "with every sample"}};
 constexpr std::array kImportExamples{
-    Example{"kv-plan import ./my-model/config.json -o my-model.yaml", "a catalog entry"}};
+    Example{"kv-plan import ./my-model -o my-model.yaml", "a catalog entry"},
+    Example{"kv-plan import model.gguf --tensors", "what is stored, by role and format"}};
 constexpr std::array kCheckExamples{
     Example{"kv-plan check vllm.log llama-3.1-8b h100-sxm", "line by line"}};
 constexpr std::array kReportExamples{

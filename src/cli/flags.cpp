@@ -144,7 +144,7 @@ constexpr std::array kFlags = {
          text<&R::catalog>},
     Flag{"explain", "", output, "show each formula with its numbers", on<&R::explain>},
     Flag{"breakdown", "", output, "split each number into its parts", on<&R::breakdown>},
-    Flag{"tensors", "", output, "list every tensor of the file", on<&R::tensors>},
+    Flag{"tensors", "", output, "list the stored tensors by role and format", on<&R::tensors>},
 };
 
 }  // namespace

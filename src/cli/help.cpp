@@ -66,7 +66,7 @@ std::string positionals(const CommandSpec& command) {
     else if (p.name == "DEVICE")
       text = "a catalog name, local (this machine) or a .yaml; 8xh100-sxm is eight of them";
     else if (p.name == "FILE")
-      text = "config.json, .gguf, .safetensors or .safetensors.index.json";
+      text = "config.json, .gguf, .safetensors, .safetensors.index.json, or a folder";
     else if (p.name == "LOG")
       text = "what an engine printed when it started";
     else if (p.name == "FILTER")

@@ -1,57 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-// kv-plan import FILE: a config.json becomes a catalog entry that reads back to the same model.
-#include <fmt/format.h>
-
-#include <filesystem>
-
-#include "catalog/files.h"
-#include "catalog/huggingface.h"
-#include "catalog/quoted.h"
+// kv-plan import FILE: a model file becomes a catalog entry, or a table of its tensors.
+#include "catalog/gguf.h"
+#include "catalog/model_entry.h"
+#include "catalog/model_path.h"
+#include "catalog/safetensors.h"
+#include "catalog/yaml_writer.h"
 #include "cli/answer.h"
+#include "report/notes.h"
+#include "report/tensors.h"
 
 namespace kvplan {
 namespace {
 
-// Flow style, which YAML shares with JSON; strings stay quoted so that they read back as strings.
-std::string flow(const Node& node) {
-  switch (node.kind) {
-    case Node::null:
-      return "null";
-    case Node::scalar:
-      return node.quoted ? in_quotes(node.text) : node.text;
-    case Node::list: {
-      std::string out = "[";
-      for (const Node& item : node.items) out += (out.size() > 1 ? ", " : "") + flow(item);
-      return out + "]";
-    }
-    case Node::map: {
-      std::string out = "{";
-      for (const auto& [key, item] : node.members)
-        out += (out.size() > 1 ? ", " : "") + in_quotes(key) + ": " + flow(item);
-      return out + "}";
-    }
-  }
-  return "null";
+TensorTable tensors_of(const ModelPath& found) {
+  if (found.kind == ModelPath::gguf) return read_gguf_tensors(found.path);
+  if (found.kind == ModelPath::safetensors) return read_safetensors_tensors(found.path);
+  throw Error("this file lists no tensors")
+      .in(found.path)
+      .advise("Name a .gguf, a .safetensors file or index, or the folder of a checkpoint.");
+}
+
+TensorLine line_of(const TensorGroup& g) {
+  return {g.role ? std::string(name_of(*g.role)) : "unknown",
+          std::string(g.format->name),
+          g.tensors,
+          g.parameters,
+          g.stored_elements,
+          g.bytes};
 }
 
 }  // namespace
 
-std::string imported(const Request& request) {
-  namespace fs = std::filesystem;
-  const fs::path given(request.file);
-  const fs::path path = fs::is_directory(given) ? given / "config.json" : given;
-  if (path.extension() != ".json")
-    throw Error("import reads config.json")
-        .in(request.file)
-        .advise("GGUF and safetensors files are read as they are: name them in place of a model.");
-  const Node config = read_tree(path.string());
-  (void)read_huggingface(config);  // refused here rather than when it is used
-  const std::string name = fs::absolute(path).parent_path().filename().string();
-  std::string out = fmt::format("name: {}\nsource: {}\nconfig:\n", in_quotes(name),
-                                in_quotes("imported from config.json"));
-  for (const auto& [key, item] : config.members)
-    out += fmt::format("  {}: {}\n", in_quotes(key), flow(item));
-  return out;
+Imported imported(const Request& request) {
+  if (request.format)
+    throw Error("a catalog entry is YAML")
+        .of("--format")
+        .advise("Leave it out, or ask for --tensors.");
+  ModelEntry entry = model_entry(request.file);
+  return {to_yaml(entry.file), std::move(entry.warnings)};
+}
+
+Answer answer_tensors(const Request& request) {
+  const ModelPath found = model_path(request.file);
+  const TensorTable table = tensors_of(found);
+  TensorLines lines;
+  TensorLine sum{"all", "", 0, 0, 0, {}};
+  for (const TensorGroup& group : group_tensors(table)) {
+    lines.groups.push_back(line_of(group));
+    const TensorLine& line = lines.groups.back();
+    sum.tensors += line.tensors;
+    sum.parameters = checked_add(sum.parameters, line.parameters);
+    sum.stored_elements = checked_add(sum.stored_elements, line.stored_elements);
+    sum.bytes += line.bytes;
+  }
+  lines.total = sum;
+  Document document = tensors_document(found.name, found.path, lines);
+  document.body.emplace_back("warnings", value(table.warnings));
+  return {std::move(document), 0, table.warnings};
 }
 
 }  // namespace kvplan

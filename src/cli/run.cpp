@@ -39,6 +39,8 @@ Answer answer(const Request& request, const Catalog& catalog) {
       return answer_calibrate(request, catalog);
     case Command::report:
       return answer_report(request, catalog);
+    case Command::import_file:
+      return answer_tensors(request);
     default:
       throw Error("this command is not part of this version")
           .advise("`kv-plan --help` lists what is; check follows.");
@@ -53,8 +55,7 @@ bool takes_host(const Request& request) {
 
 // Options that parse but that no command of this version follows: refused, never ignored.
 void refuse_unfollowed(const Request& request) {
-  const std::pair<bool, const char*> asked[] = {{request.tensors, "--tensors"},
-                                                {request.lengths.has_value(), "--lengths"},
+  const std::pair<bool, const char*> asked[] = {{request.lengths.has_value(), "--lengths"},
                                                 {request.host && !takes_host(request), "--host"},
                                                 {request.profile.has_value(), "--profile"}};
   for (const auto& [given, option] : asked)
@@ -78,6 +79,10 @@ RenderOptions render_options(const Request& request) {
   return options;
 }
 
+void warn(const std::vector<Warning>& warnings) {
+  for (const Warning& w : warnings) fmt::print(stderr, "kv-plan: warning: {}\n", w.message);
+}
+
 }  // namespace
 
 int run(int argc, const char* const* argv) {
@@ -89,15 +94,15 @@ int run(int argc, const char* const* argv) {
   refuse_unfollowed(request);
   Output output(request.output_path);  // a bad path fails before any work
   const Catalog catalog(request.catalog.value_or(""));
-  if (request.command == Command::import_file) {
-    output.write(imported(request));
+  if (request.command == Command::import_file && !request.tensors) {
+    const Imported entry = imported(request);
+    warn(entry.warnings);
+    output.write(entry.text);
     return 0;
   }
   const Answer result = answer(request, catalog);
   const OutputFormat format = format_for(request);
-  if (format != OutputFormat::json)
-    for (const Warning& w : result.warnings)
-      fmt::print(stderr, "kv-plan: warning: {}\n", w.message);
+  if (format != OutputFormat::json) warn(result.warnings);
   output.write(render(result.document, format, render_options(request)));
   return result.status;
 }

@@ -126,6 +126,12 @@ TEST_CASE("tiles that do not divide the matrix count as whole tiles") {
   check(w, {"fp8-block128", 200 * 300});
 }
 
+TEST_CASE("tiles as many as outputs are tiles all the same (DeepSeek-V3's output projection)") {
+  SafetensorsWriter w;
+  w.f8(kQ + ".weight", {128, 16384}).f32(kQ + ".weight_scale_inv", {1, 128});
+  check(w, {"fp8-block128", 128 * 16384});
+}
+
 TEST_CASE("8-bit integers have a scale per output, in 32 or 16 bits") {
   SafetensorsWriter single, half, bnb;
   single.tensor(kQ + ".weight", "I8", 8, {256, 512}).f32(kQ + ".weight_scale", {256, 1});

@@ -45,19 +45,24 @@ std::string name_of(const GgufFile& file, const std::string& path) {
   return std::filesystem::path(path).stem().string();
 }
 
-ModelSpec read(const std::string& path) {
-  GgufFile file = read_split_gguf(path);
-  ModelSpec model;
-  std::vector<Warning> warnings;
-  const gguf::Metadata metadata = gguf::read_metadata(file, warnings);
-  model = read_huggingface(gguf::translate(metadata));
+// Everything but weights.
+ModelSpec described(const gguf::Metadata& metadata, std::vector<Warning> warnings) {
+  ModelSpec model = read_huggingface(gguf::translate(metadata));
   model.warnings = std::move(warnings);
-  model.name = name_of(file, path);
-  model.source = path;
   model.model_type = metadata.known ? metadata.known->model_type : metadata.architecture;
   model.native = &format_named("fp16");
-  model.tied_head = !has_head(file.tensors);
   gguf::apply_block_values(metadata, model);
+  return model;
+}
+
+ModelSpec read(const std::string& path) {
+  GgufFile file = read_split_gguf(path);
+  std::vector<Warning> warnings;
+  const gguf::Metadata metadata = gguf::read_metadata(file, warnings);
+  ModelSpec model = described(metadata, std::move(warnings));
+  model.name = name_of(file, path);
+  model.source = path;
+  model.tied_head = !has_head(file.tensors);
   TensorTable table;
   table.source = path;
   table.tensors = std::move(file.tensors);
@@ -86,6 +91,23 @@ TensorTable read_gguf_tensors(const std::string& path) {
   } catch (Error& e) {
     throw e.in(path);
   }
+}
+
+Node gguf_keys_that_count(const std::string& path) {
+  try {
+    return gguf::keys_that_count(read_split_gguf(path));
+  } catch (Error& e) {
+    throw e.in(path);
+  }
+}
+
+ModelSpec read_gguf_keys(const Node& keys) {
+  if (keys.kind != Node::map) throw Error("expected a map of keys").of("gguf").at_line(keys.line);
+  GgufFile file;
+  file.metadata = keys;
+  std::vector<Warning> warnings;
+  const gguf::Metadata metadata = gguf::read_metadata(file, warnings);
+  return described(metadata, std::move(warnings));
 }
 
 }  // namespace kvplan

@@ -14,10 +14,11 @@ using huggingface::Keys;
 
 constexpr std::int64_t kMostBlocks = 10'000;
 constexpr std::int64_t kMostWidth = std::int64_t{1} << 24;
+constexpr std::string_view kIndexerTypes = "attention.indexer.types", kOwnsIndexer = "full";
 
 std::string text_of(const GgufFile& file, std::string_view key) {
   const Node* node = file.metadata.find(key);
-  return node && node->quoted ? node->text : std::string();
+  return node && node->kind == Node::scalar ? node->text : std::string();
 }
 
 Node own_keys(const GgufFile& file, const std::string& architecture) {
@@ -203,10 +204,14 @@ void Reader::read_recurrent() {
     m_.recurrent.push_back(m_.kv_heads[i] == 0 && !(blocks && m_.inner[i] > 0));
 }
 
+// The file stores an indexer where a layer owns one; a catalog entry says it in words.
 void Reader::read_indexers() {
-  k_.find({"attention.indexer.types"});  // the file stores an indexer where a layer owns one
+  const Node* types = k_.find({kIndexerTypes});
   if (!k_.integer({"attention.indexer.top_k"}, 1)) return;
   m_.indexers.resize(static_cast<std::size_t>(m_.blocks), false);
+  if (file_.tensors.empty() && types)
+    for (std::size_t i = 0; i < types->items.size() && i < m_.indexers.size(); ++i)
+      m_.indexers[i] = types->items[i].text == kOwnsIndexer;
   TensorPlaces places;
   for (const Tensor& t : file_.tensors) {
     if (!t.name.ends_with(".indexer.attn_k.weight")) continue;
@@ -227,22 +232,53 @@ void require_model(const GgufFile& file, const std::string& architecture) {
         .of("general.type");
 }
 
-}  // namespace
+struct Reading {
+  Node own;  // keys without the architecture's name
+  Metadata metadata;
+  std::vector<std::string> unread;
+};
 
-Metadata read_metadata(const GgufFile& file, std::vector<Warning>& warnings) {
-  Metadata m;
+Reading read_all(const GgufFile& file) {
+  Reading r;
+  Metadata& m = r.metadata;
   m.architecture = text_of(file, "general.architecture");
   require_model(file, m.architecture);
   m.known = find_architecture(m.architecture);
   if (m.known) m.reads_as = m.known->reads_as, m.state_kind = m.known->state;
-  const Node own = own_keys(file, m.architecture);
-  if (!Keys(own).flag({"attention.causal"}, true))
+  r.own = own_keys(file, m.architecture);
+  if (!Keys(r.own).flag({"attention.causal"}, true))
     throw Error("an encoder keeps no cache between tokens; kv-plan plans decoders")
         .of("attention.causal");
-  Reader reader(file, m, own);
+  Reader reader(file, m, r.own);
   reader.read();
-  account_for(reader.unread(), m.architecture, warnings);
-  return m;
+  r.unread = reader.unread();
+  return r;
+}
+
+}  // namespace
+
+Metadata read_metadata(const GgufFile& file, std::vector<Warning>& warnings) {
+  Reading r = read_all(file);
+  account_for(r.unread, r.metadata.architecture, warnings);
+  return std::move(r.metadata);
+}
+
+Node keys_that_count(const GgufFile& file) {
+  const Reading r = read_all(file);
+  const Metadata& m = r.metadata;
+  Node kept = map();
+  put(kept, "general.architecture", word(m.architecture));
+  const auto own = [&](std::string_view key) { return m.architecture + "." + std::string(key); };
+  for (const auto& [key, value] : r.own.members) {
+    if (key == "vocab_size" || key == kIndexerTypes) continue;
+    const bool unread = std::find(r.unread.begin(), r.unread.end(), key) != r.unread.end();
+    if (!unread || !is_irrelevant(key)) put(kept, own(key), value);
+  }
+  put(kept, own("vocab_size"), number(m.vocabulary));
+  Node types = list();
+  for (const bool owns : m.indexers) types.items.push_back(word(owns ? kOwnsIndexer : "shared"));
+  if (!m.indexers.empty()) put(kept, own(kIndexerTypes), std::move(types));
+  return kept;
 }
 
 }  // namespace kvplan::gguf

@@ -52,6 +52,8 @@ struct Metadata {
 // Throws Error naming the key where one is missing, absurd, or not understood. What is not
 // understood and bears neither on memory nor on speed becomes a warning.
 Metadata read_metadata(const GgufFile&, std::vector<Warning>&);
+// The keys that read_metadata looks at, and those that it takes from the tensors.
+Node keys_that_count(const GgufFile&);
 // The keys that read_huggingface needs to build the mixers.
 Node translate(const Metadata&);
 // What no Hugging Face key can say: heads and widths that differ from block to block.

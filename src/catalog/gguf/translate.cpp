@@ -6,38 +6,22 @@
 namespace kvplan::gguf {
 namespace {
 
-Node scalar(std::string text, bool quoted) {
-  Node node;
-  node.kind = Node::scalar;
-  node.text = std::move(text);
-  node.quoted = quoted;
-  return node;
-}
-
 struct Keys {
-  Node node;
+  Node node = map();
 
-  Keys() { node.kind = Node::map; }
-  void put(std::string_view key, Node value) {
-    node.members.emplace_back(std::string(key), std::move(value));
-  }
-  void put(std::string_view key, std::int64_t value) {
-    put(key, scalar(std::to_string(value), false));
-  }
-  void put(std::string_view key, std::string_view word) {
-    put(key, scalar(std::string(word), true));
-  }
+  void put(std::string_view key, Node value) { kvplan::put(node, key, std::move(value)); }
+  void put(std::string_view key, std::int64_t value) { put(key, number(value)); }
+  void put(std::string_view key, std::string_view text) { put(key, word(text)); }
   template <class T>
   void put(std::string_view key, const std::vector<T>& values) {
-    Node list;
-    list.kind = Node::list;
+    Node all = list();
     for (const T& value : values) {
       if constexpr (std::is_integral_v<T>)
-        list.items.push_back(scalar(std::to_string(value), false));
+        all.items.push_back(number(value));
       else
-        list.items.push_back(scalar(std::string(value), true));
+        all.items.push_back(word(value));
     }
-    put(key, std::move(list));
+    put(key, std::move(all));
   }
 };
 
@@ -142,7 +126,7 @@ void put_attention_period(const Metadata& m, Keys& out) {
   out.put("attn_layer_offset", attends[0] % period);
 }
 
-std::string_view word(const Metadata& m, std::size_t i) {
+std::string_view kind_of(const Metadata& m, std::size_t i) {
   const bool recurrent = !m.recurrent.empty() && m.recurrent[i];
   switch (m.state_kind) {
     case Architecture::mamba2:
@@ -169,7 +153,8 @@ void put_layer_types(const Metadata& m, Keys& out) {
   }
   if (m.state_kind == Architecture::none && m.slides.empty()) return;
   Words words;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(m.mains()); ++i) words.push_back(word(m, i));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(m.mains()); ++i)
+    words.push_back(kind_of(m, i));
   out.put(m.state_kind == Architecture::mamba2_blocks ? "layers_block_type" : "layer_types", words);
   if (m.slides.empty()) return;
   out.put(m.known && m.known->chunked ? "attention_chunk_size" : "sliding_window", m.window);

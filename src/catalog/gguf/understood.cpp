@@ -65,11 +65,15 @@ bool contains_any(std::string_view key, const Range& parts) {
 
 std::span<const Rename> renamed_keys() { return kRenamed; }
 
+bool is_irrelevant(std::string_view key) {
+  return std::find(std::begin(kCounted), std::end(kCounted), key) != std::end(kCounted) ||
+         contains_any(key, kHarmless);
+}
+
 void account_for(const std::vector<std::string>& unread, const std::string& architecture,
                  std::vector<Warning>& warnings) {
   for (const std::string& key : unread) {
-    if (std::find(std::begin(kCounted), std::end(kCounted), key) != std::end(kCounted)) continue;
-    if (contains_any(key, kHarmless)) continue;
+    if (is_irrelevant(key)) continue;
     if (contains_any(key, kMemory) || huggingface::sounds_like_memory(key))
       throw Error("architecture '" + architecture +
                   "' has a key that may bear on memory and that kv-plan does not understand")

@@ -16,8 +16,11 @@ struct Rename {
 };
 std::span<const Rename> renamed_keys();
 
-// Keys that nobody read: nothing where they bear on weights alone, which are counted from the
-// tensors; a warning where nothing suggests that they matter; Error naming the key otherwise.
+// Whether a key that nobody read may go unread: it bears on weights alone, which are counted from
+// the tensors, or on neither memory nor speed.
+bool is_irrelevant(std::string_view key);
+// Keys that nobody read: nothing where they are irrelevant; a warning where nothing suggests that
+// they matter; Error naming the key otherwise.
 void account_for(const std::vector<std::string>& unread, const std::string& architecture,
                  std::vector<Warning>&);
 

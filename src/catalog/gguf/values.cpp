@@ -6,17 +6,11 @@ namespace {
 
 constexpr std::uint64_t kMostText = 4096;  // chat templates are longer
 
-Node scalar(std::string value, bool quoted = false) {
-  Node node;
-  node.kind = Node::scalar;
-  node.text = std::move(value);
-  node.quoted = quoted;
-  return node;
-}
-
 template <class T>
-Node number(ByteReader& in) {
-  return scalar(std::to_string(in.number<T>()));
+Node next(ByteReader& in) {
+  Node node = word(std::to_string(in.number<T>()));
+  node.quoted = false;
+  return node;
 }
 
 Error unknown_type(GgufType type, std::uint64_t offset) {
@@ -53,27 +47,27 @@ std::uint64_t least_bytes(GgufType type, std::uint64_t offset) {
 Node read_number(ByteReader& in, GgufType type) {
   switch (type) {
     case GgufType::u8:
-      return number<std::uint8_t>(in);
+      return next<std::uint8_t>(in);
     case GgufType::i8:
-      return number<std::int8_t>(in);
+      return next<std::int8_t>(in);
     case GgufType::u16:
-      return number<std::uint16_t>(in);
+      return next<std::uint16_t>(in);
     case GgufType::i16:
-      return number<std::int16_t>(in);
+      return next<std::int16_t>(in);
     case GgufType::u32:
-      return number<std::uint32_t>(in);
+      return next<std::uint32_t>(in);
     case GgufType::i32:
-      return number<std::int32_t>(in);
+      return next<std::int32_t>(in);
     case GgufType::u64:
-      return number<std::uint64_t>(in);
+      return next<std::uint64_t>(in);
     case GgufType::i64:
-      return number<std::int64_t>(in);
+      return next<std::int64_t>(in);
     case GgufType::f32:
-      return number<float>(in);
+      return next<float>(in);
     case GgufType::f64:
-      return number<double>(in);
+      return next<double>(in);
     case GgufType::boolean:
-      return scalar(in.number<std::uint8_t>() ? "true" : "false");
+      return flag(in.number<std::uint8_t>() != 0);
     case GgufType::text:
     case GgufType::array:
       break;
@@ -84,7 +78,7 @@ Node read_number(ByteReader& in, GgufType type) {
 std::optional<Node> read_text(ByteReader& in) {
   auto text = in.text(kMostText);
   if (!text) return std::nullopt;
-  return scalar(std::move(*text), true);
+  return word(*text);
 }
 
 }  // namespace kvplan

@@ -62,6 +62,8 @@ void read_vision(Draft&);   // vision.cpp
 void read_formats(Draft&, const Node* beside);
 // unread.cpp: warns of keys that nobody read, or refuses the model
 void account_for_unread_keys(Draft&);
+// unread.cpp: the outermost map without keys that are known to change nothing
+Node keys_that_count(const Draft&);
 
 Reach reach_of(const Draft&, std::int64_t i);               // reach.cpp
 bool is_linear_layer(const Draft&, std::int64_t i);         // reach.cpp

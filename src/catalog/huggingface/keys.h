@@ -75,6 +75,9 @@ class Keys {
     bool off;  // its value is false: whatever it is, this model has it not
   };
   std::vector<Unread> unread() const;
+  // Of a value here or in a map opened from here.
+  bool has_read(const Node* value) const { return record_->read.contains(value); }
+  bool has_opened(const Node* map) const { return record_->opened.contains(map); }
 
   [[noreturn]] void refuse(Names, const std::string& what) const;  // throws, with name and line
   const Node& node() const { return *map_; }

@@ -146,7 +146,32 @@ void account_for_wrapper(Draft& d) {
   }
 }
 
+// Names by which a family is found before any key is read.
+bool names_the_model(std::string_view key) { return key == "model_type"; }
+
+bool leads_to(const Node& value, const Node& text) {
+  if (&value == &text) return true;
+  return std::any_of(value.members.begin(), value.members.end(),
+                     [&](const auto& member) { return leads_to(member.second, text); });
+}
+
+Node kept_of(const Draft& d, const Node& node) {
+  Node kept = map();
+  for (const auto& [name, value] : node.members) {
+    if (value.kind == Node::null) continue;
+    const bool opened = d.keys.has_opened(&value) || d.top.has_opened(&value);
+    const bool read = d.keys.has_read(&value) || d.top.has_read(&value);
+    if (value.kind == Node::map && (opened || leads_to(value, d.keys.node())))
+      put(kept, name, kept_of(d, value));
+    else if (read || names_the_model(name) || !is_irrelevant(name))
+      put(kept, name, value);
+  }
+  return kept;
+}
+
 }  // namespace
+
+Node keys_that_count(const Draft& d) { return kept_of(d, d.top.node()); }
 
 bool sounds_like_memory(std::string_view name) {
   return std::any_of(std::begin(kMemory), std::end(kMemory),

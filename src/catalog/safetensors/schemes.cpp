@@ -122,9 +122,11 @@ std::optional<Guess> eight_bits(const PackedMatrix& m) {
   const std::int64_t copies =
       m.payload->elements / std::max<std::int64_t>(1, checked_mul(outputs, inputs));
   const std::int64_t scales = m.scale->elements / std::max<std::int64_t>(1, copies);
+  const bool tiled = m.scale->shape.size() >= 2 && rows(*m.scale) == ceil_div(outputs, 128) &&
+                     last(*m.scale) == ceil_div(inputs, 128);
   std::string whole = kind + "-block128";
   if (scales <= 1) whole = kind + "-tensor";
-  if (scales == outputs && scales > 1) whole = kind + "-channel";
+  if (scales == outputs && scales > 1 && !tiled) whole = kind + "-channel";
   if (checked_mul(scales, 32) == checked_mul(outputs, inputs)) whole = "mxfp8";
   return Guess{m.payload->shape, plain, whole};
 }
