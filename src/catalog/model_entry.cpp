@@ -63,7 +63,7 @@ ModelEntry model_entry(const std::string& path) {
   ModelSpec from_keys;
   if (found.kind == ModelPath::gguf) {
     put(entry.file, "gguf", gguf_keys_that_count(found.path));
-    from_keys = read_gguf_keys(entry.file.members.back().second);
+    from_keys = read_gguf_keys(entry.file.members.back().value);
   } else {
     add_configuration(
         entry.file, found.kind == ModelPath::safetensors ? config_beside(found.path) : found.path);

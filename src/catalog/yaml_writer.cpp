@@ -47,7 +47,7 @@ bool is_flat(const Node& node) {
   };
   return std::all_of(node.items.begin(), node.items.end(), simple) &&
          std::all_of(node.members.begin(), node.members.end(),
-                     [&](const auto& m) { return simple(m.second); });
+                     [&](const auto& m) { return simple(m.value); });
 }
 
 class Writer {

@@ -152,7 +152,7 @@ bool names_the_model(std::string_view key) { return key == "model_type"; }
 bool leads_to(const Node& value, const Node& text) {
   if (&value == &text) return true;
   return std::any_of(value.members.begin(), value.members.end(),
-                     [&](const auto& member) { return leads_to(member.second, text); });
+                     [&](const auto& member) { return leads_to(member.value, text); });
 }
 
 Node kept_of(const Draft& d, const Node& node) {
