@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "catalog/catalog.h"
 #include "engine/llamacpp/memory.h"
 #include "engine/llamacpp/part_lines.h"
 #include "engine/llamacpp/tensor_names.h"
@@ -196,6 +197,35 @@ TEST_CASE("nothing is lost and nothing is held twice, wherever layers go") {
       for (const Bytes b : weights_of(model, split, 2)) sum += b;
       CHECK(sum == whole);
     }
+}
+
+TEST_CASE("buffers for what the host holds are within their intervals in start-up logs") {
+  const auto buffers = [](const char* name, const char* weights, std::int64_t context,
+                          const Split& split) {
+    const ModelSpec model = apply_recipe(Catalog().model(name), weights);
+    Deployment deployment;
+    deployment.cache = cache_formats("fp16");
+    const PartAccount account(options_with({{"flash_attn", "on"}}), model, deployment,
+                              machine_with(1));
+    std::vector<BudgetLine> found;
+    for (const PartLine& line : account.lines(account.assigned(split), Tokens(context), 1))
+      if (line.what == "compute buffer") found.push_back(line.bytes);
+    return found;
+  };
+  Split experts;
+  experts.gpu_layers = 95;
+  experts.cpu_moe = 94;
+  // CUDA0 1024.00 MiB, CUDA_Host 72.01 MiB (ikawrakow/ik_llama.cpp#357).
+  auto lines = buffers("qwen3-235b-a22b", "q8_0", 32768, experts);
+  CHECK(mib(lines[0].low) < 1024.0);
+  CHECK(mib(lines[0].high) > 1024.0);
+  CHECK(mib(lines[1].value) == doctest::Approx(72.01).epsilon(0.0002));
+  // Nothing on the GPU, flash attention off: CUDA0 1480.00 MiB, CUDA_Host 15.01 MiB
+  // (ggml-org/llama.cpp#12614).
+  lines = buffers("qwen2.5-7b", "fp16", 4096, Split{});
+  CHECK(mib(lines[0].low) < 1480.0);
+  CHECK(mib(lines[0].high) > 1480.0);
+  CHECK(mib(lines[1].value) == doctest::Approx(15.01).epsilon(0.001));
 }
 
 TEST_CASE("tensors have the names that overrides are written for") {

@@ -138,7 +138,7 @@ TEST_CASE("flags that the user gives stay as they are") {
 
 TEST_CASE("a machine without room for the model has no split that fits") {
   Machine machine = machine_of({gpu(1e12, 410)});
-  machine.host->memory.value = Bytes(8 * kMiB);
+  machine.host->memory.value = Bytes(2056 * kMiB);
   const Setup setup = setup_of(small_moe());
   CHECK_FALSE(best_split(setup, machine, {Tokens(4096), 1}).fits);
 }

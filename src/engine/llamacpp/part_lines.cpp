@@ -111,7 +111,10 @@ std::vector<PartLine> PartAccount::fixed_lines(std::size_t part, Bytes host_matr
     const Bytes staged(
         checked_mul(checked_mul(serving_.batch, checked_add(cells, model_.hidden)), 4));
     const Bytes all = machine_.gpus.empty() ? std::max(buffer, staged) : staged;
-    return {{part, "compute buffer",
+    return {{part, "system",
+             line_between(Bytes(kGiB), Bytes(2 * kGiB), Bytes(4 * kGiB), Basis::assumed,
+                          "operating system and programs")},
+            {part, "compute buffer",
              line_between(all, all, Bytes(mul_div(all.n, 115, 100)), Basis::engine_rule,
                           "masks and hidden rows of one micro-batch")}};
   }
