@@ -106,7 +106,8 @@ Question question(const Request& request, const Catalog& catalog) {
   }
   for (const std::string& note : notes) q.r.warnings.push_back({"device-family", note});
   std::erase_if(q.r.assumptions, [](const Assumption& a) { return a.what == "--gpus"; });
-  if (q.machine.host && q.machine.host->memory.unverified)
+  const bool sized = request.host && q.machine.host->name.ends_with("gb");  // "-64gb"
+  if (q.machine.host && q.machine.host->memory.unverified && !sized)
     q.r.assumptions.push_back({"--host", shown(value(q.machine.host->memory.value)) + " of memory",
                                Basis::assumed, q.machine.host->memory.source});
   return q;
@@ -252,7 +253,7 @@ Answer rates(const Request& request, Question q) {
     const auto turn = in_turn_of(rows.front());
     rate_text = turn ? fmt::format("a prompt of {} tokens takes {} with its parts in turn",
                                    shown(value(rows.front().context)), shown(value(turn->seconds)))
-                     : "the time is not known without --host";
+                     : "the time is not known: --host or its peaks are missing";
     add_prefill(document, rows);
     std::rotate(document.tables.begin(), document.tables.end() - 1, document.tables.end());
   }

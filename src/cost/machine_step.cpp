@@ -195,6 +195,19 @@ Seconds MachineModel::crossing(const Load& load) const {
   return sum;
 }
 
+// Whether the peaks are known that a prompt's products and scores on this part are bound by.
+bool MachineModel::can_multiply(std::size_t p, const Load& load) const {
+  const DeviceSpec& device = *machine_.part(p);
+  const bool copied = p == machine_.host_part() && rules_.copies_from && !machine_.gpus.empty() &&
+                      machine_.gpus.front().host && load.tokens >= *rules_.copies_from;
+  const auto knows = [&](const Format& format) { return device.peak_for(format).has_value(); };
+  for (const Product& product : terms_[p].products)
+    if (!(copied && product.role != Role::head) && !knows(*product.format)) return false;
+  for (const CacheTerm& cache : terms_[p].caches)
+    if (!knows(*cache.fastest)) return false;
+  return true;
+}
+
 // A prompt passes in pieces; a matrix is read once by each, experts as far as the tokens of a piece
 // reach them.
 void MachineModel::take_turns(const Load& load, MachineTime& time) const {
@@ -209,6 +222,7 @@ void MachineModel::take_turns(const Load& load, MachineTime& time) const {
       if (has_work(terms_[p])) return;
       continue;
     }
+    if (load.prompt && !can_multiply(p, load)) return;
     const Turn last = turn(p, load, load.tokens - before * piece, load.heads);
     const Turn other = before > 0 ? turn(p, load, piece, 0) : Turn{};
     time.parts[p] = {other.weights * before + last.weights, other.cache * before + last.cache,

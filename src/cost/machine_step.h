@@ -57,6 +57,7 @@ class MachineModel {
   MachineTime ceiling(const Load&) const;
   Turn turn(std::size_t part, const Load&, std::int64_t tokens, std::int64_t heads) const;
   Seconds crossing(const Load&) const;
+  bool can_multiply(std::size_t part, const Load&) const;
   void take_turns(const Load&, MachineTime&) const;
 
   Machine machine_;

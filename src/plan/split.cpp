@@ -13,6 +13,8 @@ namespace {
 
 using namespace llamacpp;
 
+constexpr double kGainOfCacheOnHost = 1.1;
+
 // Splits in the order in which less and less lies on the GPUs; the fastest of those that fit wins.
 class Search {
  public:
@@ -25,8 +27,12 @@ class Search {
         bytes_(setup, machine, account_, load) {}
 
   SplitChoice best() {
-    for (const bool on_host : {false, true})
-      if (asked_.cache_on_host.value_or(on_host) == on_host) try_layers(on_host);
+    for (const bool on_host : {false, true}) {
+      if (asked_.cache_on_host.value_or(on_host) != on_host) continue;
+      // A prompt's attention then runs on the host, so that a step must gain for it.
+      if (time_ && on_host) *time_ = *time_ / kGainOfCacheOnHost;
+      try_layers(on_host);
+    }
     if (best_) return *best_;
     Split split = start();
     split.gpu_layers = asked_.gpu_layers.value_or(0);

@@ -21,7 +21,8 @@ struct SplitChoice {
 
 // The split of least time per step (parts in turn) among those that fit, over -ngl, --n-cpu-moe and
 // -nkvo as far as the settings leave them open; layers are dealt to several GPUs as far as each has
-// room. What does not fit at all has the split that leaves most on the host.
+// room. The cache goes to the host only where a step gains a tenth. What does not fit at all has
+// the split that leaves most on the host.
 SplitChoice best_split(const Setup&, const Machine&, const Load&);
 
 // Whether the engine lets its GPUs work on several passes of a prompt at once, and so on.

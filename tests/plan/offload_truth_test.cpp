@@ -30,7 +30,7 @@ std::vector<double> reals_at(const Node& node, const char* key) {
 
 Fact<BytesPerSecond> rate(double gigabytes) { return {BytesPerSecond(gigabytes * 1e9), "", false}; }
 
-// Memory and link rates alone; peaks of arithmetic are not stated and do not bind a decode step.
+// Memory and link rates; peaks of arithmetic, which do not bind a decode step, for prompts.
 Machine machine_of(const Node& row) {
   Machine machine;
   const auto gpus = reals_at(row, "gpus"), links = reals_at(row, "links");
@@ -38,6 +38,10 @@ Machine machine_of(const Node& row) {
     DeviceSpec gpu;
     gpu.bandwidth = rate(gpus[i]);
     gpu.host = Link{"PCIe", rate(links[i])};
+    for (const auto& [key, precision] :
+         {std::pair{"fp16", Precision::fp16}, {"fp32", Precision::fp32}})
+      if (const double peak = real_at(row, key); peak > 0)
+        gpu.peaks.push_back({precision, false, {FlopsPerSecond(peak * 1e12), "", false}});
     machine.gpus.push_back(gpu);
   }
   machine.host.emplace();

@@ -55,7 +55,7 @@ Setup setup_of(const ModelSpec& model, std::map<std::string, std::string> settin
 std::optional<Seconds> fastest_of_all(const Setup& setup, const Machine& machine,
                                       const Load& load) {
   const PartAccount account(setup.engine, setup.model, setup.deployment, machine);
-  std::optional<Seconds> best;
+  std::optional<Seconds> best, best_with_cache_on_host;
   const std::int64_t all = countable_layers(setup.model);
   const auto judge = [&](const Split& split) {
     const Assignment where = account.assigned(split);
@@ -63,7 +63,8 @@ std::optional<Seconds> fastest_of_all(const Setup& setup, const Machine& machine
     const MachineModel m(setup.model, setup.deployment, machine, where,
                          turn_rules(setup, machine, split));
     const Seconds t = *m.step(load.context, load.batch).in_turn;
-    if (!best || t < *best) best = t;
+    auto& least = split.cache_on_host ? best_with_cache_on_host : best;
+    if (!least || t < *least) least = t;
   };
   for (std::int64_t layers = 0; layers <= all; ++layers)
     for (std::int64_t moe = 0; moe < all; ++moe)
@@ -79,6 +80,9 @@ std::optional<Seconds> fastest_of_all(const Setup& setup, const Machine& machine
           judge(split);
         }
       }
+  // The cache goes to the host only where a step gains a tenth.
+  if (best_with_cache_on_host && (!best || *best_with_cache_on_host * 1.1 < *best))
+    return best_with_cache_on_host;
   return best;
 }
 
