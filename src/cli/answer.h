@@ -37,6 +37,7 @@ Answer answer_prefill(const Request&, const Catalog&);
 Answer answer_plan(const Request&, const Catalog&);
 Answer answer_gqa(const Request&, const Catalog&);
 Answer answer_sweep(const Request&, const Catalog&);
+Answer answer_check(const Request&, const Catalog&);
 Answer answer_models(const Request&, const Catalog&);
 Answer answer_devices(const Request&, const Catalog&);
 Answer answer_report(const Request&, const Catalog&);

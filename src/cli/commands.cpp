@@ -76,7 +76,7 @@ constexpr std::array kSweepFlags{Texts("context batch"),
 constexpr std::array kCalibrateFlags{Texts("device backend quick full from holdout seed save"),
                                      kOutput};
 constexpr std::array kImportFlags{Texts("tensors format o part")};
-constexpr std::array kCheckFlags{Texts("context batch"), kFormats, kLayout, kEngine, kOutput};
+constexpr std::array kCheckFlags{kFormats, kLayout, kEngine, kOutput};
 constexpr std::array kModelsFlags{Texts("on context"), kFormats, kOutput};
 constexpr std::array kDevicesFlags{kOutput};
 
@@ -110,7 +110,8 @@ constexpr std::array kImportExamples{
     Example{"kv-plan import ./my-model -o my-model.yaml", "a catalog entry"},
     Example{"kv-plan import model.gguf --tensors", "what is stored, by role and format"}};
 constexpr std::array kCheckExamples{
-    Example{"kv-plan check vllm.log llama-3.1-8b h100-sxm", "line by line"}};
+    Example{"kv-plan check vllm.log llama-3.1-8b h100-sxm", "line by line"},
+    Example{"docker logs vllm 2>&1 | kv-plan check - llama-3.1-8b", "from a pipe"}};
 constexpr std::array kReportExamples{
     Example{"kv-plan report llama-3.1-8b h100-sxm -o report.html", "one page to pass on"}};
 constexpr std::array kModelsExamples{

@@ -220,8 +220,13 @@ std::vector<Load> product(const std::vector<Tokens>& contexts,
 
 Resolved resolve(const Request& request, const Catalog& catalog, std::string_view model,
                  std::string_view device, std::string_view default_engine) {
+  return resolve(request, catalog, catalog.model(model), device, default_engine);
+}
+
+Resolved resolve(const Request& request, const Catalog& catalog, ModelSpec model,
+                 std::string_view device, std::string_view default_engine) {
   Resolved r;
-  r.as_read = catalog.model(model);
+  r.as_read = std::move(model);
   r.warnings = r.as_read.warnings;
   const std::string recipe = request.weights.value_or("config");
   if (!request.weights)

@@ -27,6 +27,10 @@ struct Resolved {
 Resolved resolve(const Request&, const Catalog&, std::string_view model, std::string_view device,
                  std::string_view default_engine);
 
+// Likewise, of a model that was read already.
+Resolved resolve(const Request&, const Catalog&, ModelSpec, std::string_view device,
+                 std::string_view default_engine);
+
 // Contexts x batches as typed, contexts outermost; the defaults are noted as assumptions.
 std::vector<Load> loads(const Request&, Resolved&, std::string_view default_contexts,
                         std::string_view default_batches);

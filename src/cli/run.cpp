@@ -31,6 +31,8 @@ Answer answer(const Request& request, const Catalog& catalog) {
       return answer_gqa(request, catalog);
     case Command::sweep:
       return answer_sweep(request, catalog);
+    case Command::check:
+      return answer_check(request, catalog);
     case Command::models:
       return answer_models(request, catalog);
     case Command::devices:
@@ -43,7 +45,7 @@ Answer answer(const Request& request, const Catalog& catalog) {
       return answer_tensors(request);
     default:
       throw Error("this command is not part of this version")
-          .advise("`kv-plan --help` lists what is; check follows.");
+          .advise("`kv-plan --help` lists what is.");
   }
 }
 

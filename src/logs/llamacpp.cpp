@@ -30,12 +30,30 @@ void add_to(StartLog& log, const Found& f, std::size_t i) {
   if (const auto printed = size(f[i], kMiB, 2, f.number)) add(log.*member, *printed);
 }
 
+// "4/1" or "4"
+void slots(StartLog& log, std::string_view text) {
+  text = text.substr(0, text.find_first_not_of("0123456789"));
+  put(log, "parallel", text);
+}
+
 // "size = 3072.00 MiB (131072 cells, 12 layers, 4/1 seqs), K (f16): 1536.00 MiB, V (f16): …"
 void cache(StartLog& log, const Found& f) {
+  slots(log, f[3]);
   add_to<&L::cache>(log, f, 0);
   const auto bytes_of = real(f[0]);
   if (bytes_of == 0.0) return;  // a part without layers may have any format
   each<skip, skip, skip, skip, set<"cache_type_k">, skip, set<"cache_type_v">>(log, f);
+}
+
+// "size = 1795.50 MiB (4 cells, 64 layers, 4 seqs 2 rs_seq), R (f32): …": rs_seq are states kept
+// for drafts that fail.
+void states(StartLog& log, const Found& f) {
+  add_to<&L::state_cache>(log, f, 0);
+  if (f.captures.count > 3) put(log, "parallel", f[3]);
+  if (f.captures.count > 4 && whole(f[4]).value_or(0) > 0) {
+    put(log, "spec_type", "draft-mtp");
+    put(log, "spec_draft_n_max", f[4]);
+  }
 }
 
 void build(StartLog& log, const Found& f) {
@@ -109,6 +127,9 @@ constexpr std::array kRows = {
     // Context
     Row{": n_ctx = {n}", each<set<"ctx_size">>},
     Row{": n_seq_max = {n}", each<set<"parallel">>},
+    Row{"initializing, n_slots = {n}, n_ctx_slot = {n}, kv_unified = '{w}'",
+        each<set<"parallel">, skip, set<"kv_unified">>},
+    Row{"creating MTP draft context", given<"spec_type", "draft-mtp">},
     Row{": n_ubatch = {n}", each<set<"ubatch_size">>},
     Row{": flash_attn = {w}",
         [](StartLog& log, const Found& f) {
@@ -133,8 +154,10 @@ constexpr std::array kRows = {
     Row{"KV self size = {n} MiB, K ({w}): {n} MiB, V ({w}):",
         each<add_to<&L::cache>, set<"cache_type_k">, skip, set<"cache_type_v">>},
     Row{"KV self size = {n} MiB, c^KV ({w}):", each<add_to<&L::cache>, set<"cache_type_k">>},
-    Row{"llama_memory_recurrent: size = {n} MiB ( {n} cells,", each<add_to<&L::state_cache>>},
-    Row{"llama_kv_cache_recurrent: size = {n} MiB ( {n} cells,", each<add_to<&L::state_cache>>},
+    Row{"llama_memory_recurrent: size = {n} MiB ( {n} cells, {n} layers, {n} seqs {n} rs_seq)",
+        states},
+    Row{"llama_memory_recurrent: size = {n} MiB ( {n} cells, {n} layers, {n} seqs)", states},
+    Row{"llama_kv_cache_recurrent: size = {n} MiB ( {n} cells,", states},
     Row{"_print: | - {w} ({*}) | {n} = {n} + (", each<skip, skip, bytes<&L::device_memory, kMiB>>},
     // Refusals
     Row{"allocating {n} MiB on device {n}: {*}out of memory", no_room},

@@ -111,6 +111,7 @@ void put(StartLog& log, std::string_view key, std::string_view value) {
   alone.name = log.engine;
   if (!flags_of(log.engine).find(key)) return;
   std::string text(value);
+  if (text.find_first_not_of("0123456789,") == text.npos) std::erase(text, ',');  // "262,144"
   if (text == "True") text = "true";
   if (text == "False") text = "false";
   alone.settings.emplace(key, text);

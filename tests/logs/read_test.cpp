@@ -54,7 +54,7 @@ TEST_CASE("a start of vLLM V0 gives every line of its budget") {
 TEST_CASE("arguments, resolved settings and thousands are read from a start of vLLM V1") {
   const StartLog log = example("vllm-0.21-qwen3.6-27b-tp2");
   CHECK(log.version == "0.21.0");
-  CHECK(log.model == "qwen3.6-27b");
+  CHECK(log.model == "Qwen/Qwen3.6-27B");
   CHECK(log.settings.at("tensor_parallel_size") == "2");
   CHECK(log.settings.at("kv_cache_dtype") == "fp8_e5m2");
   CHECK(log.settings.at("gpu_memory_utilization") == "0.88");

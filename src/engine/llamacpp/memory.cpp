@@ -93,7 +93,12 @@ class Dealer {
   std::int64_t widest_;
 };
 
-Bytes held(const Weight& w) { return stored_bytes(*w.format, w.rows, w.columns) * w.copies; }
+// Vectors, filters and routers stay in 32 bits whatever the file's type (convert_hf_to_gguf.py).
+Bytes held(const Weight& w) {
+  const bool small = w.role == Role::router || (!w.is_matrix && w.role != Role::embedding);
+  const Format& format = small && w.format->bits == 16 ? format_named("fp32") : *w.format;
+  return stored_bytes(format, w.rows, w.columns) * w.copies;
+}
 
 }  // namespace
 
