@@ -5,7 +5,6 @@
 
 #include "engine/settings.h"
 #include "plan/check.h"
-#include "plan/sizing.h"
 #include "search.h"
 
 namespace kvplan {
@@ -67,8 +66,7 @@ Bytes RefusedStart::need() const { return engine_->reserved(length_, 1); }
 std::optional<Tokens> RefusedStart::longest(const Setup& setup, Bytes pool) const {
   if (pool.n <= 0) return std::nullopt;
   if (setup.engine.name == "vllm") return made(setup)->capacity(pool, length_).max_context;
-  if (!is_llama_family(setup)) return largest_context(*made(setup), pool, 1, length_);
-  constexpr std::int64_t kStep = 256;  // contexts are padded to it
+  const std::int64_t kStep = is_llama_family(setup) ? 256 : 1;  // contexts are padded to it
   const auto steps = largest(1, std::max<std::int64_t>(length_.n / kStep, 1), [&](std::int64_t n) {
     const Tokens tokens(n * kStep);
     return made(at_length(setup, tokens))->reserved(tokens, 1) <= pool;
