@@ -111,7 +111,7 @@ constexpr std::array kImportExamples{
     Example{"kv-plan import model.gguf --tensors", "what is stored, by role and format"}};
 constexpr std::array kCheckExamples{
     Example{"kv-plan check vllm.log llama-3.1-8b h100-sxm", "line by line"},
-    Example{"docker logs vllm 2>&1 | kv-plan check - llama-3.1-8b", "from a pipe"}};
+    Example{"kv-plan check - llama-3.1-8b", "a log from a pipe"}};
 constexpr std::array kReportExamples{
     Example{"kv-plan report llama-3.1-8b h100-sxm -o report.html", "one page to pass on"}};
 constexpr std::array kModelsExamples{

@@ -10,8 +10,6 @@ namespace {
 
 using namespace llamacpp;
 
-Bytes bytes_of(const Weight& w) { return stored_bytes(*w.format, w.rows, w.columns) * w.copies; }
-
 // Every main layer a part of its own; then the output (with draft layers), the host, the tower, and
 // the routed experts of all layers where they are kept apart.
 struct Apart {
@@ -42,7 +40,7 @@ Bytes largest(const std::vector<Weight>& weights, bool routed) {
   Bytes most;
   for (const Weight& w : weights)
     if (w.is_matrix && (w.role == Role::routed_expert) == routed)
-      most = std::max(most, bytes_of(w));
+      most = std::max(most, llamacpp::held(w));
   return most;
 }
 
@@ -73,7 +71,7 @@ LayerBytes::LayerBytes(const Setup& setup, const Machine& machine, const PartAcc
     }
   for (const Weight& w : model_.ends)
     if (w.role == Role::head || (w.role == Role::embedding && model_.tied_head))
-      largest_output_ = std::max(largest_output_, bytes_of(w));
+      largest_output_ = std::max(largest_output_, llamacpp::held(w));
 }
 
 Bytes LayerBytes::on_gpu(std::int64_t layer, const Split& split) const {

@@ -93,14 +93,14 @@ class Dealer {
   std::int64_t widest_;
 };
 
-// Vectors, filters and routers stay in 32 bits whatever the file's type (convert_hf_to_gguf.py).
+}  // namespace
+
+// convert_hf_to_gguf.py of ggml-org/llama.cpp.
 Bytes held(const Weight& w) {
   const bool small = w.role == Role::router || (!w.is_matrix && w.role != Role::embedding);
   const Format& format = small && w.format->bits == 16 ? format_named("fp32") : *w.format;
   return stored_bytes(format, w.rows, w.columns) * w.copies;
 }
-
-}  // namespace
 
 std::vector<Device> parts_of(const ModelSpec& model, const CacheFormats& cache,
                              const Serving& serving, const Assignment& where) {

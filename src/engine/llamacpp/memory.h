@@ -17,6 +17,9 @@ struct Device {
   Bytes weights;
 };
 
+// As a GGUF file stores it: vectors, filters and routers in 32 bits whatever the file's type.
+Bytes held(const Weight&);
+
 // Of each part of the assignment.
 std::vector<Device> parts_of(const ModelSpec&, const CacheFormats&, const Serving&,
                              const Assignment&);

@@ -9,8 +9,6 @@
 namespace kvplan::llamacpp {
 namespace {
 
-Bytes bytes_of(const Weight& w) { return stored_bytes(*w.format, w.rows, w.columns) * w.copies; }
-
 std::string_view kind_of(const Weight& w) {
   switch (w.role) {
     case Role::routed_expert:
@@ -51,17 +49,17 @@ void add_weights(Lines& lines, const ModelSpec& model, const Assignment& where) 
   for (std::size_t i = 0; i < model.layers.size(); ++i)
     for (std::size_t k = 0; k < model.layers[i].weights.size() && !where.unloaded[i]; ++k) {
       const Weight& w = model.layers[i].weights[k];
-      lines.add(where.weights[i][k], kind_of(w), bytes_of(w));
+      lines.add(where.weights[i][k], kind_of(w), held(w));
     }
   bool tied = model.tied_head;
   for (const Weight& w : model.ends) {
     const bool table = w.role == Role::embedding;
-    lines.add(table ? where.table : where.output, table ? "token table" : "output", bytes_of(w));
+    lines.add(table ? where.table : where.output, table ? "token table" : "output", held(w));
     if (table && tied && where.table != where.output)
-      lines.add(where.output, "token table, again as the head", bytes_of(w));
+      lines.add(where.output, "token table, again as the head", held(w));
     tied = tied && !table;
   }
-  for (const Weight& w : model.vision) lines.add(where.vision, kind_of(w), bytes_of(w));
+  for (const Weight& w : model.vision) lines.add(where.vision, kind_of(w), held(w));
 }
 
 // The largest tensor on the host that a prompt multiplies with.
@@ -72,12 +70,11 @@ Bytes largest_on_host(const ModelSpec& model, const Assignment& where) {
     for (std::size_t k = 0; k < model.layers[i].weights.size(); ++k)
       if (const Weight& w = model.layers[i].weights[k];
           where.weights[i][k] == host && w.is_matrix && !where.unloaded[i])
-        most = std::max(most, bytes_of(w));
+        most = std::max(most, held(w));
   if (where.output != host) return most;
   bool tied = model.tied_head;
   for (const Weight& w : model.ends) {
-    if (w.role == Role::head || (w.role == Role::embedding && tied))
-      most = std::max(most, bytes_of(w));
+    if (w.role == Role::head || (w.role == Role::embedding && tied)) most = std::max(most, held(w));
     tied = tied && w.role != Role::embedding;
   }
   return most;
