@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/answer.h"
+#include "cli/profiles.h"
 #include "plan/speed.h"
 #include "report/kv.h"
 #include "report/model.h"
@@ -50,6 +51,7 @@ std::string lead_of(const Resolved& r, const DecodeRow& row) {
 
 Answer answer_decode(const Request& request, const Catalog& catalog) {
   Resolved r = resolve(request, catalog, request.model, request.device.value_or(""), "ideal");
+  choose_profile(request, catalog, r);
   const auto asked = loads(request, r, "4k,32k", "1,8,32,128");
   Trace trace;
   const DecodeAnswer decode = decode_answer(r.setup, asked, request.explain ? &trace : nullptr);
@@ -59,6 +61,7 @@ Answer answer_decode(const Request& request, const Catalog& catalog) {
   Table rates = table<DecodeRow>("decode.rows", "Decode");
   rates.notes = crossover_notes(decode);
   rates.notes.insert(rates.notes.begin(), kCeilingNote);
+  add_expected_note(rates, r, decode.rows.front().expected);
   rates.chart = Chart{"batch", "ceiling.tokens_per_second", "context"};
   document.tables = {std::move(rates)};
   if (request.explain) add_explanation(document, trace);
@@ -75,6 +78,7 @@ Answer answer_decode(const Request& request, const Catalog& catalog) {
 
 Answer answer_prefill(const Request& request, const Catalog& catalog) {
   Resolved r = resolve(request, catalog, request.model, request.device.value_or(""), "ideal");
+  choose_profile(request, catalog, r);
   const auto asked = prompts(request, r);
   Trace trace;
   const auto rows = prefill_answer(r.setup, asked, request.explain ? &trace : nullptr);
@@ -88,6 +92,7 @@ Answer answer_prefill(const Request& request, const Catalog& catalog) {
                     name_of(first.prefill.bound))};
   Table rates = table<PrefillRow>("prefill.rows", "Prefill");
   rates.notes = {kCeilingNote};
+  add_expected_note(rates, r, first.expected);
   document.tables = {std::move(rates)};
   if (request.explain) add_explanation(document, trace);
   if (request.breakdown) {

@@ -114,8 +114,8 @@ constexpr std::array kFlags = {
 
     Flag{"host", "DEVICE", device, "machine whose memory takes what the device does not hold",
          text<&R::host>},
-    Flag{"profile", "FILE", device, "calibrated profile for expected times, or none",
-         text<&R::profile>},
+    Flag{"profile", "FILE", device,
+         "profile for expected times, otherwise the device's own; or none", text<&R::profile>},
     Flag{"bandwidth", "RATE", device, "memory bandwidth instead of the datasheet's: 2.0TB/s",
          [](R& r, Text t) { r.bandwidth = bandwidth_of(t); }},
     Flag{"on", "DEVICE", device, "show what runs on this device, and how", text<&R::on>},

@@ -6,6 +6,7 @@
 
 #include "cli/answer.h"
 #include "cli/plan_text.h"
+#include "cli/profiles.h"
 #include "engine/command_line.h"
 #include "engine/flags.h"
 #include "plan/ladder.h"
@@ -119,12 +120,13 @@ void add_budget(Document& document, const Resolved& r, const PlanFacts& f) {
   document.body.emplace_back("capacity", value(f.sizing.capacity));
 }
 
-void add_rates(Document& document, const PlanFacts& f) {
+void add_rates(Document& document, const Resolved& r, const PlanFacts& f) {
   document.body.emplace_back("decode", value(f.rates));
   document.tables.push_back(table<DecodeRow>("decode.rows", "Decode"));
   document.tables.back().notes = {
       "A ceiling is what no correct engine can beat on this device; served throughput lies below "
       "it."};
+  add_expected_note(document.tables.back(), r, f.rates.rows.front().expected);
 }
 
 void add_layouts(Document& document, Object& plan, const PlanFacts& f) {
@@ -188,12 +190,13 @@ PlanFacts facts_of(const Request& request, Resolved& r, Trace* trace) {
 Answer answer_plan(const Request& request, const Catalog& catalog) {
   Resolved r =
       resolve(request, catalog, request.model, request.device.value_or(""), usual_engine(request));
+  choose_profile(request, catalog, r);
   Trace trace;
   const PlanFacts f = facts_of(request, r, request.explain ? &trace : nullptr);
   Document document = start(r, "plan");
   document.lead = {lead_of(r, f)};
   add_budget(document, r, f);
-  add_rates(document, f);
+  add_rates(document, r, f);
   const auto& best = f.layouts.best;
   Object plan{{"fits", value(f.yes())},
               {"gpus_needed", best ? value(best->layout.gpus()) : Value{}},

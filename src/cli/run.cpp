@@ -57,9 +57,10 @@ bool takes_host(const Request& request) {
 
 // Options that parse but that no command of this version follows: refused, never ignored.
 void refuse_unfollowed(const Request& request) {
-  const std::pair<bool, const char*> asked[] = {{request.lengths.has_value(), "--lengths"},
-                                                {request.host && !takes_host(request), "--host"},
-                                                {request.profile.has_value(), "--profile"}};
+  const std::pair<bool, const char*> asked[] = {
+      {request.lengths.has_value(), "--lengths"},
+      {request.host && !takes_host(request), "--host"},
+      {request.profile && request.command == Command::gqa, "--profile"}};
   for (const auto& [given, option] : asked)
     if (given)
       throw Error("this option is not part of this version").of(option).advise("Leave it out.");

@@ -4,6 +4,7 @@
 
 #include "catalog/names.h"
 #include "cli/answer.h"
+#include "cli/profiles.h"
 #include "plan/speed.h"
 #include "report/kv.h"
 #include "report/model.h"
@@ -45,6 +46,7 @@ Answer answer_sweep(const Request& request, const Catalog& catalog) {
   for (const std::string& model : grid.models)
     for (const std::string& device : grid.devices) {
       Resolved r = resolve(request, catalog, model, device, "ideal");
+      choose_profile(request, catalog, r);
       const auto asked = loads(request, r, "4k,32k", "1,8,32,128");
       for (const DecodeRow& row : decode_answer(r.setup, asked).rows) {
         Object full{{"model", value(r.setup.model.name)},

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A question with every name resolved and every default chosen; what all answers start from.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cost/deployment.h"
 #include "cost/device.h"
+#include "cost/profile.h"
 #include "engine/engine.h"
 #include "model/spec.h"
 
@@ -25,6 +27,7 @@ struct Setup {
   std::optional<DeviceSpec> device;
   Deployment deployment;
   EngineOptions engine;
+  std::shared_ptr<const Profile> profile;  // of the device, for expected times; may be null
 };
 
 // `batch` sequences of `context` tokens.

@@ -13,6 +13,12 @@ std::optional<double> usd_per_million(const DeviceSpec& device, std::int64_t gpu
   return usd_per_second * 1e6 / rate;
 }
 
+Expected expected_by(const Setup& setup, const Launches& launches, std::optional<Seconds> ceiling) {
+  Expected found = expected(launches, *setup.profile);
+  if (found.time && ceiling) found.time = no_faster_than(*ceiling, *found.time);
+  return found;
+}
+
 }  // namespace
 
 DecodeAnswer decode_answer(const Setup& setup, std::span<const Load> loads, Trace* first) {
@@ -27,12 +33,17 @@ DecodeAnswer decode_answer(const Setup& setup, std::span<const Load> loads, Trac
   }
   for (const Load& load : loads) {
     Trace* trace = answer.rows.empty() ? first : nullptr;
-    DecodeRow row{load.context, load.batch, false, model.at(load.context, load.batch, trace), {}};
+    DecodeRow row{load.context, load.batch, false, model.at(load.context, load.batch, trace),
+                  {},           {}};
     row.fits = room.holds(load);
     if (row.step.seconds)
       row.usd_per_million_tokens =
           usd_per_million(device, setup.deployment.parallel.gpus(),
                           tokens_per_second(load.batch, *row.step.seconds));
+    if (setup.profile)
+      row.expected = expected_by(
+          setup, decode_launches(setup.model, setup.deployment, load.context, load.batch),
+          row.step.seconds);
     answer.rows.push_back(row);
   }
   return answer;
@@ -43,9 +54,16 @@ std::vector<PrefillRow> prefill_answer(const Setup& setup, std::span<const Load>
   std::vector<PrefillRow> rows;
   for (const Load& load : loads) {
     Trace* trace = rows.empty() ? first : nullptr;
-    rows.push_back({load.context, load.batch,
-                    prefill(setup.model, setup.deployment, setup.device.value(), load.context,
-                            load.batch, trace)});
+    PrefillRow row{load.context,
+                   load.batch,
+                   prefill(setup.model, setup.deployment, setup.device.value(), load.context,
+                           load.batch, trace),
+                   {}};
+    if (setup.profile)
+      row.expected = expected_by(
+          setup, prefill_launches(setup.model, setup.deployment, load.context, load.batch),
+          row.prefill.seconds);
+    rows.push_back(std::move(row));
   }
   return rows;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cost/decode.h"
+#include "cost/expected.h"
 #include "cost/prefill.h"
 #include "plan/setup.h"
 
@@ -17,6 +18,7 @@ struct DecodeRow {
   std::int64_t batch = 1;
   bool fits = false;  // weights and this cache fit the memory, by the engine's own account
   Step step;
+  Expected expected;                             // by the setup's profile, for one step
   std::optional<double> usd_per_million_tokens;  // at the ceiling, where a price is known
 };
 struct DecodeAnswer {
@@ -31,6 +33,7 @@ struct PrefillRow {
   Tokens prompt;
   std::int64_t batch = 1;
   Prefill prefill;
+  Expected expected;
 };
 // Requires a device. A load's context is the prompt.
 std::vector<PrefillRow> prefill_answer(const Setup&, std::span<const Load> loads,

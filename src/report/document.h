@@ -49,6 +49,7 @@ struct Column {
   std::string key;               // "bytes", "ceiling.tokens_per_second"
   bool always = true;            // false: left out when every row has the same value or none
   std::string unless_same = {};  // key of another column: left out when every row has its value
+  bool where_known = false;      // with `always` false: left out when no row has a value
 };
 // What html draws above a table: y over x, one line for each value of `series` (may be empty).
 struct Chart {

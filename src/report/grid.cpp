@@ -38,7 +38,8 @@ std::vector<const Column*> visible(const Table& table, const std::vector<const O
       varies = varies || shown(cell(*row, column)) != shown(cell(*rows.front(), column));
       same = same && repeats(*row, column);
     }
-    if (!same && (column.always || (any && varies))) columns.push_back(&column);
+    if (!same && (column.always || (any && (varies || column.where_known))))
+      columns.push_back(&column);
   }
   return columns;
 }
@@ -52,7 +53,8 @@ Grid upright(const std::vector<const Object*>& rows, const std::vector<const Col
       number = number || is_number(v);
       word = word || (!is_number(v) && !is_absent(v));
     }
-    g.heads.push_back({clean(column->title), number && !word, !column->always});
+    g.heads.push_back(
+        {clean(column->title), number && !word, !column->always && !column->where_known});
   }
   for (const Object* row : rows) {
     std::vector<std::string>& cells = g.rows.emplace_back();

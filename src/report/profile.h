@@ -18,6 +18,10 @@ std::optional<Quantity> constant(const Fit& f, std::string_view name) {
 }
 // On the table given to judge, else on values left out in turn.
 std::optional<Quality> judged(const Fit&);
+// Absent rather than empty.
+inline std::optional<std::string> said(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
 template <auto member>
 auto judged_by(const Fit& f) {
   const auto quality = judged(f);
@@ -39,21 +43,16 @@ inline constexpr auto description<Profile> =
 template <>
 inline constexpr auto description<Fit> = std::tuple{
     field("class", &Fit::op, "class"),
-    field("format", &Fit::format, "format").where_it_varies(),
-    field("variant", &Fit::variant, "variant").where_it_varies(),
+    field(
+        "of", [](const Fit& f) { return f.format.empty() ? f.variant : f.format; }, "of"),
+    field("format", [](const Fit& f) { return said(f.format); }),
+    field("variant", [](const Fit& f) { return said(f.variant); }),
     field("samples", &Fit::samples, "samples"),
     field("holdout_samples", judged_by<&Quality::samples>, "held out"),
-    field("parameters", [](const Fit& f) { return parameters_of(f); }),
-    field(
-        "floor_seconds", [](const Fit& f) { return constant<Seconds>(f, "floor_seconds"); },
-        "floor"),
+    field("parameters", parameters_of),
     field(
         "bytes_per_second",
         [](const Fit& f) { return constant<BytesPerSecond>(f, "bytes_per_second"); }, "reads at"),
-    field(
-        "flops_per_second",
-        [](const Fit& f) { return constant<FlopsPerSecond>(f, "flops_per_second"); },
-        "computes at"),
     field("holdout_median_ape", judged_by<&Quality::median_ape>, "median error").as(Show::percent),
     field("holdout_p90_ape", judged_by<&Quality::p90_ape>, "90% within").as(Show::percent),
     field("coverage", judged_by<&Quality::coverage>, "in interval").as(Show::percent)};

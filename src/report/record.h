@@ -24,13 +24,16 @@ struct Field {
   std::optional<Show> show = {};
   bool always = true;
   std::string_view unless_same = {};
+  bool known = false;
 
-  constexpr Field as(Show s) const { return {key, get, title, s, always, unless_same}; }
+  constexpr Field as(Show s) const { return {key, get, title, s, always, unless_same, known}; }
   // A column that is left out when all rows agree.
   constexpr Field where_it_varies() const { return {key, get, title, show, false, unless_same}; }
+  // A column that is left out when no row has a value.
+  constexpr Field where_known() const { return {key, get, title, show, false, unless_same, true}; }
   // A column that is left out when it says what another one says.
   constexpr Field unless_same_as(std::string_view other) const {
-    return {key, get, title, show, always, other};
+    return {key, get, title, show, always, other, known};
   }
 };
 
@@ -82,7 +85,8 @@ std::vector<Column> columns(const Column& outer = {}) {
     using Inner = typename Unwrapped<Result>::Type;
     Column column{join(outer.title, f.title, " "), join(outer.key, f.key, "."),
                   outer.always && f.always,
-                  f.unless_same.empty() ? "" : join(outer.key, f.unless_same, ".")};
+                  f.unless_same.empty() ? "" : join(outer.key, f.unless_same, "."),
+                  outer.where_known || f.known};
     if constexpr (Described<Inner>) {
       for (Column& c : columns<Inner>(column)) all.push_back(std::move(c));
     } else if constexpr (!is_list<Inner>) {

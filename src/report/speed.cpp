@@ -16,6 +16,20 @@ std::optional<DecodeTypical> typical_of(const DecodeRow& row) {
                        *row.step.typical_seconds};
 }
 
+// The shortest step is the highest rate.
+std::optional<DecodeExpected> expected_of(const DecodeRow& row) {
+  if (!row.expected.time) return std::nullopt;
+  const Estimate& e = *row.expected.time;
+  return DecodeExpected{tokens_per_second(row.batch, e.value), tokens_per_second(row.batch, e.high),
+                        tokens_per_second(row.batch, e.low), e.coverage, e.value};
+}
+
+std::optional<PrefillExpected> expected_of(const PrefillRow& row) {
+  if (!row.expected.time) return std::nullopt;
+  const Estimate& e = *row.expected.time;
+  return PrefillExpected{e.value, e.low, e.high, e.coverage};
+}
+
 std::optional<PrefillCeiling> ceiling_of(const PrefillRow& row) {
   if (!row.prefill.seconds) return std::nullopt;
   const std::int64_t tokens = checked_mul(row.prompt.n, row.batch);

@@ -20,6 +20,14 @@ struct DecodeTypical {
   double tokens_per_second;
   Seconds step;
 };
+struct DecodeExpected {
+  double tokens_per_second, low, high, coverage;
+  Seconds step;
+};
+struct PrefillExpected {
+  Seconds seconds, low, high;
+  double coverage;
+};
 struct PrefillCeiling {
   Seconds seconds;
   double tokens_per_second;
@@ -29,6 +37,8 @@ struct PrefillCeiling {
 std::optional<DecodeCeiling> ceiling_of(const DecodeRow&);
 std::optional<DecodeTypical> typical_of(const DecodeRow&);
 std::optional<PrefillCeiling> ceiling_of(const PrefillRow&);
+std::optional<DecodeExpected> expected_of(const DecodeRow&);
+std::optional<PrefillExpected> expected_of(const PrefillRow&);
 
 template <>
 inline constexpr auto description<DecodeCeiling> =
@@ -47,6 +57,23 @@ inline constexpr auto description<DecodeTypical> =
                field("step_seconds", &DecodeTypical::step)};
 
 template <>
+inline constexpr auto description<DecodeExpected> =
+    std::tuple{field("tokens_per_second", &DecodeExpected::tokens_per_second, "tok/s")
+                   .as(Show::tokens_per_second)
+                   .where_known(),
+               field("low", &DecodeExpected::low, "from").as(Show::tokens_per_second).where_known(),
+               field("high", &DecodeExpected::high, "to").as(Show::tokens_per_second).where_known(),
+               field("coverage", &DecodeExpected::coverage).as(Show::percent),
+               field("step_seconds", &DecodeExpected::step)};
+
+template <>
+inline constexpr auto description<PrefillExpected> =
+    std::tuple{field("seconds", &PrefillExpected::seconds, "TTFT").where_known(),
+               field("low", &PrefillExpected::low, "from").as(Show::seconds).where_known(),
+               field("high", &PrefillExpected::high, "to").as(Show::seconds).where_known(),
+               field("coverage", &PrefillExpected::coverage).as(Show::percent)};
+
+template <>
 inline constexpr auto description<DecodeRow> = std::tuple{
     field("context", &DecodeRow::context, "context"),
     field("batch", &DecodeRow::batch, "batch"),
@@ -58,6 +85,9 @@ inline constexpr auto description<DecodeRow> = std::tuple{
         "kv_bytes", [](const DecodeRow& r) { return r.step.kv_bytes; }, "KV cache"),
     field("flops", [](const DecodeRow& r) { return r.step.flops; }),
     field("ceiling", [](const DecodeRow& r) { return ceiling_of(r); }),
+    field(
+        "expected", [](const DecodeRow& r) { return expected_of(r); }, "expected")
+        .where_known(),
     field(
         "typical", [](const DecodeRow& r) { return typical_of(r); }, "typical")
         .where_it_varies(),
@@ -90,6 +120,9 @@ inline constexpr auto description<PrefillRow> =
                field("weight_bytes", [](const PrefillRow& r) { return r.prefill.weight_bytes; }),
                field(
                    "kv_bytes", [](const PrefillRow& r) { return r.prefill.kv_bytes; }, "KV cache"),
-               field("ceiling", [](const PrefillRow& r) { return ceiling_of(r); })};
+               field("ceiling", [](const PrefillRow& r) { return ceiling_of(r); }),
+               field(
+                   "expected", [](const PrefillRow& r) { return expected_of(r); }, "expected")
+                   .where_known()};
 
 }  // namespace kvplan

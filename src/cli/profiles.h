@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which profile gives expected times, and how it was found.
+#pragma once
+#include "cli/resolve.h"
+#include "cost/expected.h"
+#include "report/document.h"
+
+namespace kvplan {
+
+// --profile FILE, a catalog name or none; else the device's own, else that of a sibling with the
+// same architecture, scaled. Notes its choice among the assumptions, and what to mistrust among the
+// warnings.
+void choose_profile(const Request&, const Catalog&, Resolved&);
+
+// Says below a table of rates what the expected ones mean, or why its first row has none.
+void add_expected_note(Table&, const Resolved&, const Expected& first);
+
+}  // namespace kvplan

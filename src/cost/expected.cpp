@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cost/expected.h"
+
+#include <algorithm>
+
+namespace kvplan {
+namespace {
+
+std::string described(const Shape& shape) {
+  struct Visitor {
+    std::string operator()(const GemmShape& s) const { return "products with " + name(s.weights); }
+    std::string operator()(const DecodeAttentionShape& s) const {
+      return "decode attention over " + name(s.key);
+    }
+    std::string operator()(const PrefillAttentionShape& s) const {
+      return "prefill attention over " + name(s.cache);
+    }
+    std::string operator()(const LatentDecodeShape& s) const {
+      return "latent attention over " + name(s.latent_format);
+    }
+    std::string operator()(const MoeShape& s) const { return "experts in " + name(s.weights); }
+    std::string operator()(const CollectiveShape&) const { return "sums over GPUs"; }
+
+    static std::string name(const Format* format) { return std::string(format->name); }
+  };
+  return std::visit(Visitor{}, shape);
+}
+
+}  // namespace
+
+Expected expected(const Launches& launches, const Profile& profile) {
+  if (!launches.missing.empty())
+    return {std::nullopt, "no law for " + std::string(launches.missing)};
+  std::optional<Estimate> sum;
+  for (const Launch& launch : launches.all) {
+    const auto one = profile.time(launch.shape);
+    if (!one) return {std::nullopt, "no fit for " + described(launch.shape)};
+    const Estimate all = launch.count * *one;
+    sum = sum ? *sum + all : all;
+  }
+  return {sum, sum ? "" : "nothing to run"};
+}
+
+Estimate no_faster_than(Seconds ceiling, const Estimate& e) {
+  return {std::max(e.value, ceiling), std::max(e.low, ceiling), std::max(e.high, ceiling),
+          e.coverage};
+}
+
+}  // namespace kvplan

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cost/launches.h"
+
+#include <algorithm>
+
+#include "cost/rank.h"
+#include "cost/share.h"
+#include "model/cache.h"
+
+namespace kvplan {
+namespace {
+
+// What passes the layers of one GPU at once.
+struct Pass {
+  std::int64_t tokens = 1;     // rows of each product
+  std::int64_t sequences = 1;  // that need logits
+  Tokens context;              // per sequence, the newest token included
+  bool decode = true;
+};
+
+class Collector {
+ public:
+  Collector(const ModelSpec& model, const Deployment& deployment, const Pass& pass)
+      : model_(model), deployment_(deployment), pass_(pass) {}
+
+  Launches collect() {
+    const Parallelism& p = deployment_.parallel;
+    if (p.pp > 1) miss("pipeline stages");
+    if (p.dcp > 1) miss("a context divided over GPUs");
+    if (p.ep > 1) miss("experts divided over GPUs");
+    for (const Layer* layer : main_layers(model_)) {
+      add_products(*layer);
+      add_experts(*layer);
+    }
+    add_head();
+    for (const CacheGroup& group : cache_groups(model_, deployment_.cache)) add_cache(group);
+    if (p.tp > 1)
+      add(CollectiveShape{CollectiveShape::all_reduce, p.tp,
+                          Bytes(checked_mul(pass_.tokens, model_.hidden * 2))},
+          rank_terms(model_, deployment_).front().reductions);
+    return std::move(found_);
+  }
+
+ private:
+  void miss(std::string_view what) {
+    if (found_.missing.empty()) found_.missing = what;
+  }
+
+  void add(const Shape& shape, std::int64_t count = 1) {
+    for (Launch& known : found_.all)
+      if (known.shape == shape) return void(known.count += count);
+    if (count > 0) found_.all.push_back({shape, count});
+  }
+
+  // One product for the matrices of a layer that meet the same input.
+  void add_products(const Layer& layer) {
+    struct Fused {
+      Role role;
+      GemmShape shape;
+    };
+    std::vector<Fused> fused;
+    for (const Weight& w : layer.weights) {
+      if (!w.is_matrix || w.role == Role::routed_expert) continue;
+      const WeightShare share = share_of(w, &layer.mixer, deployment_.parallel);
+      const GemmShape shape{pass_.tokens, share.rows, share.columns, w.format};
+      const auto partner = share.partial
+                               ? fused.end()
+                               : std::find_if(fused.begin(), fused.end(), [&](const Fused& f) {
+                                   return f.role == w.role && f.shape.k == shape.k &&
+                                          f.shape.weights == shape.weights;
+                                 });
+      if (partner != fused.end())
+        partner->shape.n += shape.n;
+      else if (share.partial)
+        add(shape);
+      else
+        fused.push_back({w.role, shape});
+    }
+    for (const Fused& f : fused) add(f.shape);
+  }
+
+  // Three matrices an expert; fewer or more count by their numbers.
+  void add_experts(const Layer& layer) {
+    MoeShape shape;
+    double numbers = 0;
+    for (const Weight& w : layer.weights) {
+      if (w.role != Role::routed_expert || !w.is_matrix) continue;
+      numbers += static_cast<double>(checked_mul(w.rows, w.columns));
+      shape.experts = w.copies;
+      shape.chosen = w.active;
+      shape.weights = w.format;
+      shape.hidden = w.name.ends_with("down_proj") ? w.rows : shape.hidden;
+    }
+    if (!shape.weights) return;
+    if (shape.hidden == 1) shape.hidden = model_.hidden;
+    shape.tokens = pass_.tokens;
+    shape.inner = std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(numbers / 3 / static_cast<double>(shape.hidden)));
+    shape.tensor_parallel = deployment_.parallel.tp;
+    add(shape);
+  }
+
+  void add_head() {
+    for (const Weight& w : model_.ends) {
+      const bool head = w.role == Role::head || (model_.tied_head && w.role == Role::embedding);
+      if (!head || (w.role == Role::head && !w.is_matrix)) continue;
+      const WeightShare share = share_of(w, nullptr, deployment_.parallel);
+      add(GemmShape{pass_.sequences, share.rows, share.columns, w.format});
+      if (w.role == Role::embedding) return;  // further tables are no heads
+    }
+  }
+
+  void add_cache(const CacheGroup& group) {
+    switch (group.kind) {
+      case CacheGroup::full:
+      case CacheGroup::window:
+      case CacheGroup::chunk:
+        for (const int layer : group.readers) add_attention(group, layer);
+        return;
+      case CacheGroup::latent:
+        for (const int layer : group.readers) add_latent(group, layer);
+        return;
+      case CacheGroup::cross:
+        return miss("cross-attention");
+      case CacheGroup::state:
+        return miss("a recurrent state");
+      default:
+        return miss("sparse attention");
+    }
+  }
+
+  std::int64_t on_rank(std::int64_t heads) const {
+    return std::max<std::int64_t>(1, heads / deployment_.parallel.tp);
+  }
+
+  void add_attention(const CacheGroup& group, int layer) {
+    const Mixer& mixer = model_.layers[static_cast<std::size_t>(layer)].mixer;
+    const auto* a = std::get_if<Attention>(&mixer.kind);
+    if (!a || a->v_is_k || mixer.sparse) return miss("sparse attention");
+    const auto format = [&](Part::Role role) {
+      const auto part = std::find_if(group.entry.begin(), group.entry.end(),
+                                     [&](const Part& p) { return p.role == role; });
+      return part == group.entry.end() ? nullptr : part->format;
+    };
+    const Format *key = format(Part::key), *value = format(Part::value);
+    if (!key || !value) return miss("a cache of its own kind");
+    const std::int64_t heads = on_rank(a->heads), kv_heads = on_rank(a->kv_heads);
+    if (pass_.decode) {
+      const std::int64_t entries = std::max<std::int64_t>(1, read_entries(group, pass_.context));
+      add(DecodeAttentionShape{pass_.sequences, heads, kv_heads, a->k_width, a->v_width, entries,
+                               key, value});
+    } else {
+      add_prompt(PrefillAttentionShape{pass_.sequences, heads, kv_heads, a->k_width, a->v_width,
+                                       pass_.context.n, 0, key},
+                 group);
+    }
+  }
+
+  // A window w slides: as many pairs as pieces of w queries that see w / 2 tokens before their own.
+  void add_prompt(PrefillAttentionShape shape, const CacheGroup& group) {
+    const auto* window = std::get_if<Window>(&group.law);
+    const auto* chunk = std::get_if<Chunk>(&group.law);
+    const std::int64_t span = window ? window->size.n : chunk ? chunk->size.n : shape.queries;
+    if (span < shape.queries) {
+      shape.batch = checked_mul(shape.batch, ceil_div(shape.queries, span));
+      shape.queries = span;
+      shape.past = window ? span / 2 : 0;
+    }
+    add(shape);
+  }
+
+  // Absorbed for a step; expanded to heads for a prompt.
+  void add_latent(const CacheGroup& group, int layer) {
+    const Mixer& mixer = model_.layers[static_cast<std::size_t>(layer)].mixer;
+    const auto* l = std::get_if<Latent>(&mixer.kind);
+    if (!l || mixer.sparse) return miss("sparse attention");
+    const std::int64_t heads = on_rank(l->heads);
+    if (!pass_.decode)
+      return add(PrefillAttentionShape{pass_.sequences, heads, heads, l->nope + l->rope, l->v_width,
+                                       pass_.context.n, 0, deployment_.cache.latent});
+    add(LatentDecodeShape{pass_.sequences, heads, l->latent, l->rope,
+                          std::max<std::int64_t>(1, read_entries(group, pass_.context)),
+                          deployment_.cache.latent, deployment_.cache.rope});
+  }
+
+  const ModelSpec& model_;
+  const Deployment& deployment_;
+  Pass pass_;
+  Launches found_;
+};
+
+}  // namespace
+
+Launches decode_launches(const ModelSpec& model, const Deployment& deployment, Tokens context,
+                         std::int64_t batch) {
+  const std::int64_t local = ceil_div(batch, deployment.parallel.dp);
+  return Collector(model, deployment, {local, local, context, true}).collect();
+}
+
+Launches prefill_launches(const ModelSpec& model, const Deployment& deployment, Tokens prompt,
+                          std::int64_t batch) {
+  const std::int64_t local = ceil_div(batch, deployment.parallel.dp);
+  return Collector(model, deployment, {checked_mul(prompt.n, local), local, prompt, false})
+      .collect();
+}
+
+}  // namespace kvplan

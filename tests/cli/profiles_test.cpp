@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expected times beside ceilings, by the profiles that ship with the program.
+#include "cli/profiles.h"
+
+#include <doctest/doctest.h>
+
+#include "catalog/profile_file.h"
+#include "cli/answer.h"
+#include "cli/parse.h"
+#include "plan/speed.h"
+#include "report/grid.h"
+
+using namespace kvplan;
+
+namespace {
+
+Request typed(std::vector<const char*> words) {
+  words.insert(words.begin(), "kv-plan");
+  return parse(static_cast<int>(words.size()), words.data());
+}
+
+Resolved resolved(const Catalog& catalog, const Request& request) {
+  Resolved r = resolve(request, catalog, request.model, *request.device, "ideal");
+  choose_profile(request, catalog, r);
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("every profile that ships is of a catalog device, with origin, licence and errors") {
+  const Catalog catalog;
+  const auto entries = catalog.entries("profiles");
+  REQUIRE(entries.size() >= 2);
+  for (const CatalogEntry& entry : entries) {
+    const Profile profile = read_profile(parse_yaml(entry.text));
+    CAPTURE(profile.device);
+    CHECK(catalog.device(profile.device).name == profile.device);
+    CHECK_FALSE(profile.origin.empty());
+    CHECK_FALSE(profile.licence.empty());
+    for (const Fit& fit : profile.fits) {
+      REQUIRE(fit.left_out);
+      CHECK(fit.left_out->coverage > 0.7);
+    }
+  }
+}
+
+TEST_CASE("expected rates never beat the ceiling, and their interval holds them") {
+  const Catalog catalog;
+  for (const char* device :
+       {"h100-sxm", "a100-sxm-80gb", "h200-sxm", "a100-pcie-40gb", "gh200-96gb"})
+    for (const char* model : {"llama-3.1-8b", "llama-2-7b", "gemma-2-9b", "mixtral-8x7b"}) {
+      Resolved r = resolved(catalog, typed({"decode", model, device}));
+      CAPTURE(device);
+      CAPTURE(model);
+      REQUIRE(r.setup.profile);
+      std::vector<Load> loads;
+      for (const std::int64_t context : {1, 500, 8000, 120000})
+        for (const std::int64_t batch : {1, 7, 300}) loads.push_back({Tokens(context), batch});
+      for (const DecodeRow& row : decode_answer(r.setup, loads).rows) {
+        if (!row.expected.time) continue;
+        CHECK(row.expected.time->low >= *row.step.seconds);
+        CHECK(row.expected.time->value >= row.expected.time->low);
+        CHECK(row.expected.time->high >= row.expected.time->value);
+      }
+      for (const PrefillRow& row : prefill_answer(r.setup, loads)) {
+        if (!row.expected.time) continue;
+        CHECK(row.expected.time->low >= *row.prefill.seconds);
+        CHECK(row.expected.time->high >= row.expected.time->value);
+      }
+    }
+}
+
+TEST_CASE("a device's own profile is used as it is, a sibling's scaled and with a warning") {
+  const Catalog catalog;
+  const Resolved own = resolved(catalog, typed({"decode", "llama-3.1-8b", "h100-sxm"}));
+  CHECK(own.setup.profile->device == "h100-sxm");
+  CHECK(own.warnings.empty());
+  const Resolved sibling = resolved(catalog, typed({"decode", "llama-3.1-8b", "h200-sxm"}));
+  REQUIRE(sibling.setup.profile);
+  CHECK(sibling.setup.profile->device == "h200-sxm");
+  REQUIRE(sibling.warnings.size() == 1);
+  CHECK(sibling.warnings[0].code == "profile-scaled");
+}
+
+TEST_CASE("no profile is used where none was measured nearby, or none is wanted") {
+  const Catalog catalog;
+  CHECK_FALSE(resolved(catalog, typed({"decode", "llama-3.1-8b", "rtx-4090"})).setup.profile);
+  CHECK_FALSE(resolved(catalog, typed({"decode", "llama-3.1-8b", "h100-sxm", "--profile", "none"}))
+                  .setup.profile);
+  CHECK_THROWS_AS(
+      resolved(catalog, typed({"decode", "llama-3.1-8b", "h100-sxm", "--profile", "nothing"})),
+      Error);
+}
+
+TEST_CASE("the answer has expected rates where a profile applies, and says why where not") {
+  const Catalog catalog;
+  const Answer with = answer_decode(typed({"decode", "llama-3.1-8b", "h100-sxm"}), catalog);
+  const Table& table = with.document.tables.front();
+  const auto rows = rows_of(with.document, table);
+  const Value* rate = find(*rows.front(), "expected.tokens_per_second");
+  REQUIRE(rate);
+  CHECK(std::get<double>(rate->v) > 100);
+  const Answer without = answer_decode(
+      typed({"decode", "llama-3.1-8b", "h100-sxm", "--weights", "int4-g128"}), catalog);
+  const auto& notes = without.document.tables.front().notes;
+  CHECK(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+    return note.find("no fit for products with int4-g128") != note.npos;
+  }));
+}
