@@ -34,8 +34,10 @@ Profile named_profile(const std::string& name, const Catalog& catalog) {
 }
 
 bool siblings(const DeviceSpec& a, const DeviceSpec& b) {
-  return a.vendor == b.vendor && a.architecture == b.architecture &&
-         a.compute_capability == b.compute_capability && !a.architecture.empty();
+  if (a.vendor != b.vendor) return false;
+  if (a.compute_capability || b.compute_capability)
+    return a.compute_capability == b.compute_capability;
+  return a.architecture == b.architecture && !a.architecture.empty();
 }
 
 // Parts with the same processor design, though not with the same memory.

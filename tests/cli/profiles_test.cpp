@@ -47,7 +47,7 @@ TEST_CASE("every profile that ships is of a catalog device, with origin, licence
 TEST_CASE("expected rates never beat the ceiling, and their interval holds them") {
   const Catalog catalog;
   for (const char* device :
-       {"h100-sxm", "a100-sxm-80gb", "h200-sxm", "a100-pcie-40gb", "gh200-96gb"})
+       {"h100-sxm", "a100-sxm-80gb", "h200-sxm", "a100-pcie-40gb", "h20", "gh200-96gb"})
     for (const char* model : {"llama-3.1-8b", "llama-2-7b", "gemma-2-9b", "mixtral-8x7b"}) {
       Resolved r = resolved(catalog, typed({"decode", model, device}));
       CAPTURE(device);
