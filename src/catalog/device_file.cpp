@@ -198,8 +198,8 @@ void read_chip(const Node& section, const Origin& file, DeviceSpec& device) {
 
 DeviceSpec read_device(const Node& file, std::string_view marketed) {
   allow_only(file, {"name", "title", "aliases", "families", "vendor", "kind", "architecture",
-                    "compute_capability", "year", "source", "chip", "memory", "bandwidth", "peaks",
-                    "links", "price", "notes"});
+                    "compute_capability", "year", "source", "unverified", "chip", "memory",
+                    "bandwidth", "peaks", "links", "price", "notes"});
   DeviceSpec device;
   device.name = text_of(file, "name");
   device.title = text_of(file, "title");
