@@ -5,8 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
-#include "catalog/device_words.h"
+#include "cli/machine.h"
 #include "engine/command_line.h"
 #include "plan/kv.h"
 #include "report/device.h"
@@ -26,92 +27,6 @@ constexpr const char* kDecodeNote =
 constexpr const char* kPrefillNote =
     "'In turn' copies the host's matrices to a GPU for each micro-batch of 32 tokens and more, "
     "experts as if chosen uniformly; a larger --set ubatch_size copies them less often.";
-
-struct Question {
-  Resolved r;
-  Machine machine;
-};
-
-std::string title_of(const Machine& machine) {
-  std::string title;
-  for (std::size_t g = 0; g < machine.gpus.size(); ++g) {
-    const bool first = g == 0 || machine.gpus[g].name != machine.gpus[g - 1].name;
-    if (!first) continue;
-    std::size_t equal = 1;
-    while (g + equal < machine.gpus.size() && machine.gpus[g + equal].name == machine.gpus[g].name)
-      ++equal;
-    title += fmt::format("{}{}{}", title.empty() ? "" : " + ",
-                         equal > 1 ? fmt::format("{} x ", equal) : "", machine.gpus[g].title);
-  }
-  if (machine.host) title += fmt::format("{}{}", title.empty() ? "" : " + ", machine.host->title);
-  return title;
-}
-
-void refuse(const Request& request) {
-  const std::pair<bool, const char*> asked[] = {
-      {request.gpus || request.tp || request.pp || request.dp || request.ep || request.dcp,
-       "--gpus, --tp and their like"},
-      {request.kv_pool.has_value(), "--kv-pool"},
-      {request.explain, "--explain"},
-      {request.breakdown, "--breakdown"}};
-  for (const auto& [given, option] : asked)
-    if (given)
-      throw Error("does not go with the parts of one machine")
-          .of(option)
-          .advise("Name the GPUs of the machine instead, as in 2xrtx-3090.");
-}
-
-DeviceSpec some_gpu() {
-  DeviceSpec gpu;
-  gpu.name = "GPU";
-  gpu.title = "a GPU";
-  return gpu;
-}
-
-Question question(const Request& request, const Catalog& catalog) {
-  refuse(request);
-  Question q;
-  std::vector<std::string> notes;
-  if (request.device) q.machine.gpus = devices_named(catalog, *request.device, &notes);
-  const std::string first = q.machine.gpus.empty() ? "" : q.machine.gpus.front().name;
-  Request plain = request;
-  q.r = resolve(plain, catalog, request.model, "", "llama.cpp");
-  const std::string& engine = q.r.setup.engine.name;
-  if (engine != "llama.cpp" && engine != "ollama")
-    throw Error(engine + " does not spread a model over unequal parts")
-        .of("--engine")
-        .advise("llama.cpp and ollama do; leave --host out for others.");
-  if (q.machine.gpus.empty()) q.machine.gpus = {some_gpu()};
-  for (DeviceSpec& gpu : q.machine.gpus) {
-    if (gpu.kind == "soc" && request.host)
-      throw Error("the memory of " + gpu.title + " is its host's")
-          .of("--host")
-          .advise("Leave it out.");
-    if (request.bandwidth) gpu.bandwidth = {*request.bandwidth, "--bandwidth", false};
-  }
-  if (std::all_of(q.machine.gpus.begin(), q.machine.gpus.end(),
-                  [](const DeviceSpec& d) { return d.kind == "cpu"; })) {
-    if (q.machine.gpus.size() > 1 || request.host)
-      throw Error("a machine has one host").of("DEVICE").advise("Name its GPUs, and one --host.");
-    q.machine.host = q.machine.gpus.front();
-    q.machine.gpus.clear();
-  }
-  if (request.host) {
-    q.machine.host = catalog.device(*request.host);
-    if (q.machine.host->kind != "cpu")
-      throw Error(q.machine.host->title + " is no host")
-          .of("--host")
-          .advise(
-              "Name a CPU with its memory, such as ryzen-9950x, epyc-9654 or desktop-ddr5-5600.");
-  }
-  for (const std::string& note : notes) q.r.warnings.push_back({"device-family", note});
-  std::erase_if(q.r.assumptions, [](const Assumption& a) { return a.what == "--gpus"; });
-  const bool sized = request.host && q.machine.host->name.ends_with("gb");  // "-64gb"
-  if (q.machine.host && q.machine.host->memory.unverified && !sized)
-    q.r.assumptions.push_back({"--host", shown(value(q.machine.host->memory.value)) + " of memory",
-                               Basis::assumed, q.machine.host->memory.source});
-  return q;
-}
 
 // "all 49 layers on GPUs, the experts of the first 12 on the host"
 std::string split_text(const SplitAnswer& answer) {
@@ -201,7 +116,7 @@ Answer plan(const Request& request, Question q) {
                                   {std::min(usual, q.r.longest()), 1}};
   const auto prefill =
       as<PrefillOnMachine>(machine_prefill(q.r.setup, q.machine, answer.choice, prompts_asked));
-  Document document = begin(q, answer, "plan");
+  Document document = begin(q, answer, request.command == Command::report ? "report" : "plan");
   const bool fits = answer.choice.fits;
   const auto most = ceiling_of(decode.front());
   const bool fast = !most || (most->tokens_per_second >= request.min_tps_total.value_or(0) &&
@@ -278,22 +193,11 @@ Answer caches(const Request& request, Question q) {
 
 }  // namespace
 
-bool is_on_parts(const Request& request, const Catalog& catalog) {
-  const Command c = request.command;
-  if (c != Command::plan && c != Command::kv && c != Command::decode && c != Command::prefill)
-    return false;
-  if (request.host) return true;
-  EngineOptions options;
-  for (const auto& [key, setting] : request.set) options.settings[key] = setting;
-  if (request.engine_command) options = parse_command(*request.engine_command).options;
-  if (llamacpp::splits(options)) return true;
-  return request.device && device_words(catalog, *request.device).size() > 1;
-}
-
 Answer answer_on_parts(const Request& request, const Catalog& catalog) {
-  Question q = question(request, catalog);
+  Question q = question_on_parts(request, catalog);
   switch (request.command) {
     case Command::plan:
+    case Command::report:
       return plan(request, std::move(q));
     case Command::kv:
       return caches(request, std::move(q));

@@ -5,9 +5,11 @@
 
 namespace kvplan {
 
+// The commands that may be asked so.
+bool takes_parts(Command);
 // Whether a request is about parts rather than about equal GPUs that share a model.
 bool is_on_parts(const Request&, const Catalog&);
-// plan, decode, prefill and kv on such a machine.
+// plan, decode, prefill, kv and report on such a machine.
 Answer answer_on_parts(const Request&, const Catalog&);
 
 }  // namespace kvplan

@@ -49,17 +49,11 @@ Answer answer(const Request& request, const Catalog& catalog) {
   }
 }
 
-bool takes_host(const Request& request) {
-  for (const Command c : {Command::plan, Command::kv, Command::decode, Command::prefill})
-    if (request.command == c) return true;
-  return false;
-}
-
 // Options that parse but that no command of this version follows: refused, never ignored.
 void refuse_unfollowed(const Request& request) {
   const std::pair<bool, const char*> asked[] = {
       {request.lengths.has_value(), "--lengths"},
-      {request.host && !takes_host(request), "--host"},
+      {request.host && !takes_parts(request.command), "--host"},
       {request.profile && request.command == Command::gqa, "--profile"}};
   for (const auto& [given, option] : asked)
     if (given)
