@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cache that a logged pool gives, against the logged one.
 #include <algorithm>
+#include <cmath>
 
 #include "engine/settings.h"
 #include "plan/check_compare.h"
@@ -151,7 +152,7 @@ class CacheLines {
     const double per_token = static_cast<double>(kHuge) / static_cast<double>(*one.kv_tokens);
     const bool pads = setup_.engine.name == "sglang";
     const auto tokens = static_cast<double>(log_.tokens->least + (pads ? page : 0));
-    const Bytes size(static_cast<std::int64_t>(per_token * tokens));
+    const Bytes size(std::llround(per_token * tokens));
     line("cache allocated", log_.cache, std::optional(Prediction<Bytes>{size, size, size}),
          "the logged tokens");
   }

@@ -135,6 +135,7 @@ const std::map<std::string_view, std::function<ModelSpec()>> kShapes = {
     {"qwen3-14b", [] { return dense(40, 8, 128); }},
     {"qwen3-1.7b", [] { return dense(28, 8, 128); }},
     {"qwen3-30b", [] { return dense(48, 4, 128); }},
+    {"qwen3-235b", [] { return dense(94, 4, 128); }},
     {"opt-125m", [] { return dense(12, 12, 64); }},
     {"phi-3-vision", [] { return dense(32, 32, 96); }},
 };
