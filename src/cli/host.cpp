@@ -100,13 +100,10 @@ void add_prefill(Document& document, const std::vector<PrefillOnMachine>& rows) 
   document.tables.back().notes = {kCeilingNote, kPrefillNote};
 }
 
-std::string command_of(const Request& request, const Question& q, const SplitAnswer& answer,
-                       const Load& load) {
-  const bool is_file = request.model.ends_with(".gguf");
+std::string command_of(const Question& q, const SplitAnswer& answer, const Load& load) {
   const EngineOptions options =
       with_split(q.r.setup.engine, answer.choice.split, q.machine.gpus.size());
-  return command_line(options, q.r.setup.deployment,
-                      {is_file ? request.model : q.r.as_read.name, load.context, load.batch});
+  return command_line(options, q.r.setup.deployment, {q.r.served, load.context, load.batch});
 }
 
 Answer plan(const Request& request, Question q) {
@@ -139,7 +136,7 @@ Answer plan(const Request& request, Question q) {
   add_prefill(document, prefill);
   Object body{{"fits", value(fits && fast)}, {"max_context", value(answer.max_context)}};
   if (fits) {
-    const std::string line = command_of(request, q, answer, asked.front());
+    const std::string line = command_of(q, answer, asked.front());
     body.emplace_back("command_line", value(line));
     if (answer.max_context)
       document.closing.push_back(fmt::format("With this split one user reaches {} tokens.",

@@ -166,7 +166,7 @@ void add_command(Document& document, Object& plan, const Resolved& r, const Plan
       f.sizing.capacity.max_context.value_or(f.sizing.max_context.value_or(r.longest()));
   const Tokens length = std::min(reached, r.longest());
   const std::string line = command_line(r.setup.engine, r.setup.deployment,
-                                        {r.as_read.name, length, f.asked ? f.asked->batch : 1});
+                                        {r.served, length, f.asked ? f.asked->batch : 1});
   if (line.empty()) return;
   plan.emplace_back("command_line", value(line));
   document.closing.push_back("Run it: " + line);

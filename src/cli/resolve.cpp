@@ -5,6 +5,7 @@
 #include <map>
 
 #include "catalog/names.h"
+#include "cli/served_name.h"
 #include "cli/values.h"
 #include "engine/command_line.h"
 #include "engine/flags.h"
@@ -220,7 +221,9 @@ std::vector<Load> product(const std::vector<Tokens>& contexts,
 
 Resolved resolve(const Request& request, const Catalog& catalog, std::string_view model,
                  std::string_view device, std::string_view default_engine) {
-  return resolve(request, catalog, catalog.model(model), device, default_engine);
+  Resolved r = resolve(request, catalog, catalog.model(model), device, default_engine);
+  r.served = served_name(catalog, model, r.setup.engine.name, request.weights);
+  return r;
 }
 
 Resolved resolve(const Request& request, const Catalog& catalog, ModelSpec model,

@@ -14,8 +14,9 @@
 namespace kvplan {
 
 struct Resolved {
-  Setup setup;        // weight recipe applied
-  ModelSpec as_read;  // before any recipe
+  Setup setup;         // weight recipe applied
+  ModelSpec as_read;   // before any recipe
+  std::string served;  // what an engine is told to serve: a path, an id, a file of its family
   std::vector<Assumption> assumptions;
   std::vector<Warning> warnings;
 
