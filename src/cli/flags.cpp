@@ -77,8 +77,10 @@ constexpr std::array kFlags = {
          tokens<&R::source_tokens, 0>},
     Flag{"shared-prefix", "N", load, "first tokens that all sequences share",
          tokens<&R::shared_prefix, 0>},
-    Flag{"lengths", "LIST", load, "final lengths of requests, for what reserving wastes",
-         [](R& r, Text t) { r.lengths = counts_of(t); }},
+    Flag{"lengths", "FILE", load,
+         "requests with their lengths: a trace as csv or JSON lines, or a list of final lengths; "
+         "shows what reserving wastes",
+         text<&R::lengths>},
 
     Flag{"weights", "RECIPE", model,
          "config (what the checkpoint says), a format (int4-g128), a file type (q4_k_m), "

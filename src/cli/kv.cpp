@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/answer.h"
+#include "cli/lengths.h"
+#include "cli/lengths_part.h"
 #include "plan/kv.h"
 #include "report/kv.h"
 #include "report/model.h"
@@ -40,11 +42,14 @@ Answer answer_kv(const Request& request, const Catalog& catalog) {
   Trace trace;
   const KvAnswer kv = kv_answer(r.setup, asked, request.explain ? &trace : nullptr);
   Document document = start(r, "kv");
-  document.body.emplace_back("kv", value(kv));
+  Object part = object(kv);
   document.lead = {lead_of(r, kv)};
   if (!kv.groups.empty())
     document.tables = {table<KvRow>("kv.rows", "KV cache"),
                        table<GroupRow>("kv.groups", "Cache groups")};
+  if (request.lengths)
+    add_lengths(document, part, "kv", length_answer(r.setup, request_lengths(*request.lengths)));
+  document.body.emplace_back("kv", value(std::move(part)));
   if (request.explain) add_explanation(document, trace);
   finish(document, r);
   return {std::move(document), 0, r.warnings};

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "cli/answer.h"
+#include "cli/lengths.h"
+#include "cli/lengths_part.h"
 #include "cli/plan_text.h"
 #include "cli/profiles.h"
 #include "engine/command_line.h"
@@ -37,10 +39,19 @@ std::string_view usual_engine(const Request& request) {
   return is_gguf(request.model) || is_gguf(request.weights.value_or("")) ? "llama.cpp" : "vllm";
 }
 
-std::optional<Load> asked_load(const Request& request, Resolved& r) {
+// A trace without a length stands for its running requests.
+std::optional<Load> asked_load(const Request& request, Resolved& r,
+                               const std::optional<LengthAnswer>& lengths) {
   if (!request.context && !request.users && !request.batch && !request.input && !request.output)
     return std::nullopt;
-  return loads(request, r, fmt::format("{}", std::min(kUsersContext, r.longest()).n), "1").front();
+  Request asked = request;
+  if (lengths && !request.context && !request.input && !request.output) {
+    const Tokens running = lengths->summary.running;
+    asked.context = {AskedLength{running}};
+    r.assumptions.push_back({"--context", std::to_string(running.n), Basis::exact,
+                             "mean of the requests while they run"});
+  }
+  return loads(asked, r, fmt::format("{}", std::min(kUsersContext, r.longest()).n), "1").front();
 }
 
 std::vector<std::string_view> ladder_recipes(const Setup& setup) {
@@ -153,11 +164,23 @@ void add_ladder(Document& document, Object& plan, const Resolved& r) {
                   shown(value(usual)))};
 }
 
+// What can be changed, and apart from it what is there already or would need another model.
 void add_levers(Document& document, Object& plan, const Resolved& r, const PlanFacts& f) {
-  const Tokens usual = std::min(kUsersContext, r.longest());
-  plan.emplace_back("levers",
-                    value(levers({r.setup, r.as_read, f.asked.value_or(Load{usual, 1})})));
-  document.tables.push_back(table<Lever>("plan.levers", "What would help most here"));
+  const Load usual{std::min(kUsersContext, r.longest()), 1};
+  std::vector<Lever> changes, background;
+  for (Lever& lever : levers({r.setup, r.as_read, f.asked.value_or(usual), f.requests}))
+    (lever.kind == Lever::change ? changes : background).push_back(std::move(lever));
+  plan.emplace_back("levers", value(changes));
+  plan.emplace_back("background", value(background));
+  const Load load = f.asked.value_or(usual);
+  document.tables.push_back(
+      table<Lever>("plan.levers", fmt::format("What would help most here, at {} x {} tokens",
+                                              load.batch, shown(value(load.context)))));
+  document.tables.push_back(
+      table<Lever>("plan.background", "At work already, or a matter of the model"));
+  document.tables.back().notes = {
+      "Gains are ratios of ceilings: speed of all sequences together, users that fit, time to the "
+      "first token. What is at work already is compared with doing without."};
 }
 
 void add_command(Document& document, Object& plan, const Resolved& r, const PlanFacts& f) {
@@ -174,7 +197,11 @@ void add_command(Document& document, Object& plan, const Resolved& r, const Plan
 
 PlanFacts facts_of(const Request& request, Resolved& r, Trace* trace) {
   PlanFacts f;
-  f.asked = asked_load(request, r);
+  if (request.lengths) {
+    f.requests = request_lengths(*request.lengths);
+    f.lengths = length_answer(r.setup, f.requests);
+  }
+  f.asked = asked_load(request, r, f.lengths);
   const Tokens usual = std::min(kUsersContext, r.longest());
   f.sizing = sizing(r.setup, f.asked, usual, r.longest());
   f.rates = decode_answer(r.setup, rate_loads(r, f.sizing, f.asked), trace);
@@ -207,6 +234,7 @@ Answer answer_plan(const Request& request, const Catalog& catalog) {
     plan.emplace_back("limits", value(limits(request, r, *f.asked)));
     document.tables.push_back(table<Limit>("plan.limits", "How far this load could go here"));
   }
+  if (f.lengths) add_lengths(document, plan, "plan", *f.lengths);
   if (!r.setup.engine.kv_pool) {
     add_layouts(document, plan, f);
     add_ladder(document, plan, r);

@@ -3,9 +3,11 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/resolve.h"
 #include "plan/layouts.h"
+#include "plan/lengths.h"
 #include "plan/sizing.h"
 #include "plan/speed.h"
 
@@ -16,6 +18,8 @@ constexpr Tokens kUsersContext{8192};  // "users at 8k"
 // What `plan` answers from.
 struct PlanFacts {
   std::optional<Load> asked;
+  std::vector<RequestLength> requests;  // of --lengths
+  std::optional<LengthAnswer> lengths;
   Need need;  // what layouts are searched for
   Sizing sizing;
   DecodeAnswer rates;

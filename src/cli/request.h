@@ -46,7 +46,7 @@ struct Request {
   std::optional<std::int64_t> users;
   std::optional<double> min_tps_per_user, min_tps_total;
   std::optional<Tokens> source_tokens, shared_prefix;
-  std::optional<std::vector<std::int64_t>> lengths;  // final lengths of requests, in tokens
+  std::optional<std::string> lengths;  // final lengths of requests, or a file of requests
 
   // Model.
   std::optional<std::string> weights, kv;

@@ -52,7 +52,6 @@ Answer answer(const Request& request, const Catalog& catalog) {
 // Options that parse but that no command of this version follows: refused, never ignored.
 void refuse_unfollowed(const Request& request) {
   const std::pair<bool, const char*> asked[] = {
-      {request.lengths.has_value(), "--lengths"},
       {request.host && !takes_parts(request.command), "--host"},
       {request.profile && request.command == Command::gqa, "--profile"}};
   for (const auto& [given, option] : asked)

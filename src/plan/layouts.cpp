@@ -46,21 +46,6 @@ bool better(const LayoutRow& a, const LayoutRow& b) {
   return ways(a.layout) < ways(b.layout);
 }
 
-std::vector<LayoutRow> ranked(const Setup& setup, const Need& need, std::int64_t gpus) {
-  std::vector<LayoutRow> rows;
-  for (const Parallelism& layout : layouts_of(setup, gpus)) {
-    try {
-      rows.push_back(evaluate_layout(setup, layout, need));
-    } catch (const Error&) {  // one that the engine does not run
-    }
-  }
-  std::stable_sort(rows.begin(), rows.end(), better);
-  for (LayoutRow& row : rows)
-    if (rate_of(rows.front()) > 0 && row.tokens_per_second)
-      row.relative = *row.tokens_per_second / rate_of(rows.front());
-  return rows;
-}
-
 // The first few, and the question's own.
 void append(std::vector<LayoutRow>& to, const std::vector<LayoutRow>& rows, std::size_t most) {
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -133,12 +118,35 @@ LayoutRow evaluate_layout(const Setup& setup, const Parallelism& layout, const N
   return row;
 }
 
+std::vector<LayoutRow> ranked_layouts(const Setup& setup, const Need& need, std::int64_t gpus) {
+  std::vector<LayoutRow> rows;
+  for (const Parallelism& layout : layouts_of(setup, gpus)) {
+    try {
+      rows.push_back(evaluate_layout(setup, layout, need));
+    } catch (const Error&) {  // one that the engine does not run
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(), better);
+  for (LayoutRow& row : rows)
+    if (rate_of(rows.front()) > 0 && row.tokens_per_second)
+      row.relative = *row.tokens_per_second / rate_of(rows.front());
+  return rows;
+}
+
+std::string options_of(const Parallelism& p) {
+  std::string text = "--tp " + std::to_string(p.tp);
+  for (const auto& [option, n] :
+       {std::pair{" --pp ", p.pp}, {" --dp ", p.dp}, {" --ep ", p.ep}, {" --dcp ", p.dcp}})
+    if (n > 1) text += option + std::to_string(n);
+  return text;
+}
+
 LayoutSearch search_layouts(const Setup& setup, const Need& need,
                             std::optional<std::int64_t> also) {
   LayoutSearch search;
   std::vector<LayoutRow> below, asked;
   for (const std::int64_t gpus : kGpuCounts) {
-    std::vector<LayoutRow> rows = ranked(setup, need, gpus);
+    std::vector<LayoutRow> rows = ranked_layouts(setup, need, gpus);
     if (!rows.empty() && rows.front().meets()) {
       rows.front().verdict = LayoutRow::chosen;
       search.best = rows.front();
@@ -151,7 +159,7 @@ LayoutSearch search_layouts(const Setup& setup, const Need& need,
   const std::int64_t least = search.best ? search.best->layout.gpus() : kGpuCounts.back();
   if (!search.best) append(search.rows, below, kRowsOfACount);
   if (also && *also != least) {
-    asked = ranked(setup, need, *also);
+    asked = ranked_layouts(setup, need, *also);
     for (LayoutRow& row : asked)
       if (row.meets() && *also > least) row.verdict = LayoutRow::more_gpus;
     append(search.rows, asked, kRowsOfACount);

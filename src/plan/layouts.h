@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cost/decode.h"
@@ -52,6 +53,12 @@ std::vector<Parallelism> layouts_of(const Setup&, std::int64_t gpus);
 // One layout for a need, its verdict not yet compared with others. Throws Error where the engine
 // refuses it.
 LayoutRow evaluate_layout(const Setup&, const Parallelism&, const Need&);
+
+// All layouts of a count, best first, the first one not yet called chosen.
+std::vector<LayoutRow> ranked_layouts(const Setup&, const Need&, std::int64_t gpus);
+
+// "--tp 2 --pp 3"; "--tp 1" for one GPU.
+std::string options_of(const Parallelism&);
 
 struct LayoutSearch {
   std::optional<LayoutRow> best;  // empty: not even on the most GPUs
