@@ -169,8 +169,8 @@ std::vector<Attempt> cache_attempts() {
   };
   std::vector<Attempt> all;
   for (const File& file :
-       {File{"engine_vllm.yaml", vllm_question}, File{"engine_sglang.yaml", sglang_question},
-        File{"engine_trtllm.yaml", trtllm_question},
+       {File{"engine_vllm.yaml", vllm_question}, File{"engine_vllm_differs.yaml", vllm_question},
+        File{"engine_sglang.yaml", sglang_question}, File{"engine_trtllm.yaml", trtllm_question},
         File{"engine_llamacpp.yaml", llamacpp_question}})
     for (const Node& row : truth_rows(file.name)) {
       const Question q = file.question(row);
