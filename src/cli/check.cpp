@@ -57,6 +57,11 @@ void use_logged_memory(Resolved& r, const StartLog& log) {
   r.setup.engine.device = r.setup.device;
 }
 
+// A catalog's formats are not those of a GGUF file made from it.
+bool names_file_type(const Request& request) {
+  return request.weights || request.model.ends_with(".gguf");
+}
+
 std::string engine_title(const Setup& setup) {
   return setup.engine.name + (setup.engine.version.empty() ? "" : " " + setup.engine.version);
 }
@@ -126,7 +131,9 @@ Answer answer_check(const Request& typed, const Catalog& catalog) {
       resolve(request, catalog, model_for(request, log, catalog, warnings), device, log.engine);
   use_logged_memory(r, log);
   r.warnings.insert(r.warnings.end(), warnings.begin(), warnings.end());
-  const Check found = check(r.setup, log);
+  Check found = check(r.setup, log);
+  if (!names_file_type(request))
+    std::erase_if(found.lines, [](const CheckLine& l) { return l.what == kWeightBuffer; });
   const auto refused = remedy(r.setup, log);
   if (found.lines.empty() && !refused)
     throw Error("no line about memory or the cache among " + std::to_string(log.lines) + " lines")

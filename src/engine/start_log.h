@@ -49,6 +49,8 @@ struct StartLog {
   std::optional<Printed<Bytes>> device_memory, free_memory, allowed;
   std::optional<Printed<double>> utilization;
   std::optional<Printed<Bytes>> weights, activation, non_torch;
+  std::optional<Printed<Bytes>>
+      consumed;  // weights and non-torch as one; activation has the graphs
   std::optional<Printed<Bytes>> graph_estimate, graphs;   // before capture, and captured
   std::optional<Printed<Bytes>> free_before, free_after;  // loading the weights (SGLang)
   std::optional<Printed<Bytes>> pool;                     // for the cache, per GPU

@@ -129,6 +129,7 @@ constexpr std::array kRows = {
     Row{": n_seq_max = {n}", each<set<"parallel">>},
     Row{"initializing, n_slots = {n}, n_ctx_slot = {n}, kv_unified = '{w}'",
         each<set<"parallel">, skip, set<"kv_unified">>},
+    Row{"using n_parallel = {n} and kv_unified = {w}", each<set<"parallel">, set<"kv_unified">>},
     Row{"creating MTP draft context", given<"spec_type", "draft-mtp">},
     Row{": n_ubatch = {n}", each<set<"ubatch_size">>},
     Row{": flash_attn = {w}",

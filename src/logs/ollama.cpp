@@ -30,7 +30,8 @@ void request(StartLog& log, const Found& f) {
   put(log, "num_parallel", std::to_string(*slots));
   put(log, "num_ctx", std::to_string(*cells / *slots));
   each<skip, skip, set<"num_batch">>(log, f);
-  put(log, "flash_attention", f[3].starts_with('t') || f[3].starts_with('E') ? "true" : "false");
+  if (f[3] != "Auto")
+    put(log, "flash_attention", f[3] == "true" || f[3] == "Enabled" ? "true" : "false");
   put(log, "kv_cache_type", f[5]);
 }
 

@@ -89,6 +89,13 @@ void in_use(StartLog& log, const Found& f) {
   refuse(log, f, std::move(refusal));
 }
 
+// "Current kv cache memory in use is 59212694937 bytes": better than the same rounded.
+void exact_pool(StartLog& log, const Found& f, std::size_t i) {
+  const auto printed = size(f[i], 1, 0, f.number);
+  if (printed && log.pool && log.pool->half.n > 0) log.pool.reset();
+  if (printed) see(log.pool, *printed);
+}
+
 constexpr std::array kRows = {
     Row{"vLLM API server version {w}", served},
     Row{"Initializing a V1 LLM engine ({w}) with config: {*}", configuration},
@@ -124,11 +131,25 @@ constexpr std::array kRows = {
     Row{"available_kv_cache_memory {n}GiB", each<bytes<&L::pool, kGiB, 2>>},
     Row{"Free memory on device ({n}/{n} GiB) on startup. Desired GPU memory utilization is ({n}, "
         "{n} GiB). Actual usage is {n} GiB for weight, {n} GiB for peak activation, {n} GiB for "
+        "non-torch memory, and {n} GiB for CUDAGraph memory. {*}Current kv cache memory in use is "
+        "{n} bytes",
+        each<bytes<&L::free_memory, kGiB, 2>, bytes<&L::device_memory, kGiB, 2>,
+             ratio<&L::utilization, 4>, skip, bytes<&L::weights, kGiB, 2>,
+             bytes<&L::activation, kGiB, 2>, bytes<&L::non_torch, kGiB, 2>,
+             bytes<&L::graphs, kGiB, 2>, skip, exact_pool>},
+    Row{"Free memory on device ({n}/{n} GiB) on startup. Desired GPU memory utilization is ({n}, "
+        "{n} GiB). Actual usage is {n} GiB for weight, {n} GiB for peak activation, {n} GiB for "
         "non-torch memory, and {n} GiB for CUDAGraph memory",
         each<bytes<&L::free_memory, kGiB, 2>, bytes<&L::device_memory, kGiB, 2>,
-             ratio<&L::utilization, 2>, bytes<&L::allowed, kGiB, 2>, bytes<&L::weights, kGiB, 2>,
+             ratio<&L::utilization, 4>, skip, bytes<&L::weights, kGiB, 2>,
              bytes<&L::activation, kGiB, 2>, bytes<&L::non_torch, kGiB, 2>,
              bytes<&L::graphs, kGiB, 2>>},
+    Row{"Free memory on device ({n}/{n} GiB) on startup. Desired GPU memory utilization is ({n}, "
+        "{n} GiB). Actual usage is {n} GiB for consumed memory (weights + non-torch), {n} GiB for "
+        "peak activation, and {n} GiB for CUDAGraph memory",
+        each<bytes<&L::free_memory, kGiB, 2>, bytes<&L::device_memory, kGiB, 2>,
+             ratio<&L::utilization, 4>, skip, bytes<&L::consumed, kGiB, 2>,
+             bytes<&L::activation, kGiB, 2>, bytes<&L::graphs, kGiB, 2>>},
     Row{"Estimated CUDA graph memory: {n} GiB", each<bytes<&L::graph_estimate, kGiB, 2>>},
     Row{"current --gpu-memory-utilization={n} is", each<ratio<&L::utilization, 4>>},
     Row{"Graph capturing finished in {n} secs, took {n} GiB",
@@ -140,6 +161,8 @@ constexpr std::array kRows = {
     Row{"# cuda blocks: {n}, # CPU blocks: {n}", each<count<&L::blocks>, count<&L::host_blocks>>},
     Row{"# rocm blocks: {n}, # CPU blocks: {n}", each<count<&L::blocks>, count<&L::host_blocks>>},
     Row{"# GPU blocks: {n}", each<count<&L::blocks>>},
+    Row{"GPU KV cache size: {n} tokens, Maximum concurrency for {n} tokens per request: {n}x",
+        each<count<&L::tokens>, set<"max_model_len">, ratio<&L::concurrency, 2>>},
     Row{"GPU KV cache size: {n} tokens", each<count<&L::tokens>>},
     Row{"Maximum concurrency for {n} tokens per request: {n}x",
         each<set<"max_model_len">, ratio<&L::concurrency, 2>>},

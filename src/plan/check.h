@@ -15,6 +15,9 @@ namespace kvplan {
 
 using Amount = std::variant<Bytes, Tokens, std::int64_t, double>;  // double: a ratio
 
+// The line about the weights of llama.cpp's fullest device.
+constexpr std::string_view kWeightBuffer = "weights, fullest device";
+
 struct CheckLine {
   enum Verdict {
     agrees,         // the logged amount lies in the prediction, within the rounding of its print
@@ -62,5 +65,7 @@ std::vector<CheckLine> budget_lines(const Setup&, const StartLog&);
 
 // A change of the inputs under which every cache line agrees, as options; empty: none was found.
 std::string cause_of(const Setup&, const StartLog&);
+// Sizes of a step under which the budget line `what` agrees, as options; empty: none.
+std::string sizes_of(const Setup&, const StartLog&, std::string_view what);
 
 }  // namespace kvplan

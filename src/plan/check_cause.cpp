@@ -133,6 +133,24 @@ bool another_rank_may_bind(const Setup& setup, const StartLog& log) {
 
 }  // namespace
 
+std::string sizes_of(const Setup& setup, const StartLog& log, std::string_view what) {
+  if (setup.engine.name != "vllm") return {};
+  for (const char* sequences : {"256", "1024", "128", "64", "512"})
+    for (const char* tokens : {"2048", "8192", "16384", "4096", "32768"}) {
+      const Alternative change[] = {with_setting("max_num_seqs", sequences),
+                                    with_setting("max_num_batched_tokens", tokens),
+                                    with_setting("enable_chunked_prefill", "true")};
+      Setup changed = setup;
+      for (const Alternative& one : change) one.apply(changed);
+      const auto lines = budget_lines(changed, log);
+      const bool agrees = std::any_of(lines.begin(), lines.end(), [&](const CheckLine& l) {
+        return l.what == what && l.verdict == CheckLine::agrees;
+      });
+      if (agrees) return "comes out with " + change[0].option + " " + change[1].option;
+    }
+  return {};
+}
+
 std::string cause_of(const Setup& setup, const StartLog& log) {
   const auto all = alternatives(setup);
   std::string found;

@@ -37,7 +37,7 @@ double share_of(std::int64_t gib, std::int64_t tp,
 
 TEST_CASE("caches that SGLang allocated come out to the printed digit") {
   const auto rows = truth_rows("engine_sglang.yaml");
-  REQUIRE(rows.size() == 9);
+  REQUIRE(rows.size() == 10);
   for (const Node& row : rows) {
     CAPTURE(text_at(row, "model"));
     Deployment deployment;

@@ -60,6 +60,19 @@ TEST_CASE("public starts agree with what is predicted from their own lines") {
   CHECK(example("llamacpp-gpt-oss-20b").status == 0);
 }
 
+// Public logs of vLLM 0.31.0 and of llama.cpp b10809 (Qwen3.8-27B has the layers of Qwen3.5-27B).
+TEST_CASE("newer forms of the same lines are read") {
+  CHECK(example("vllm-0.31-llama-3.1-8b").status == 0);
+  CHECK(example("llamacpp-qwen3.8-27b-mtp", {"qwen3.5-27b"}).status == 0);
+}
+
+TEST_CASE("sizes of a step that explain the activations are named") {
+  const Answer answer = example("vllm-0.31-llama-3.1-8b", {"--set", "max_num_seqs=16", "--set",
+                                                           "max_num_batched_tokens=512"});
+  CHECK(answer.status == 1);
+  CHECK(reasons_of(answer).find("comes out with --set max_num_seqs=") != std::string::npos);
+}
+
 TEST_CASE("a start is shown line by line") {
   CHECK(golden_difference("check-vllm.txt", text_of(example("vllm-0.6.4-llama-3.1-8b"))) == "");
 }

@@ -63,6 +63,35 @@ TEST_CASE("arguments, resolved settings and thousands are read from a start of v
   CHECK(log.pool->least == gib(9.84));
 }
 
+TEST_CASE("memory printed in bytes is better than the same rounded") {
+  const StartLog log = example("vllm-0.10.2-llava");  // a public log
+  CHECK(log.pool->least == Bytes(59212694937));
+  CHECK(log.pool->half == Bytes(0));
+  CHECK(log.weights->most == gib(14.08));
+  CHECK(log.activation->least == gib(1.97));
+  CHECK(log.graphs->least == gib(0.67));
+  CHECK(log.settings.at("max_num_batched_tokens") == "16384");
+  // 131,072 B per token in blocks of 16.
+  CHECK(log.tokens->least == 59212694937 / (16 * 131072) * 16);
+}
+
+TEST_CASE("weights and what lies outside the allocator may be one amount") {
+  const StartLog log = example("vllm-0.31-llama-3.1-8b");
+  CHECK(log.consumed->least == gib(15.26));
+  CHECK(log.tokens->least == 460496);
+  CHECK(log.concurrency->least == 3.51);
+  CHECK(log.settings.at("max_model_len") == "131072");
+}
+
+TEST_CASE("a draft's context is added, and its lost states are counted") {
+  const StartLog log = example("llamacpp-qwen3.8-27b-mtp");
+  CHECK(log.settings.at("spec_type") == "draft-mtp");
+  CHECK(log.settings.at("spec_draft_n_max") == "2");
+  CHECK(log.settings.at("parallel") == "4");
+  CHECK(log.cache_buffers.at("Vulkan0").least == Bytes(544 * kMiB));
+  CHECK(log.state_cache->least == Bytes(1795 * kMiB + kMiB / 2));
+}
+
 TEST_CASE("a refusal keeps what was needed, what there was and what would fit") {
   const StartLog log = example("vllm-0.10-refused");
   REQUIRE(log.refusals.size() == 1);
