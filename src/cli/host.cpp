@@ -100,6 +100,25 @@ void add_prefill(Document& document, const std::vector<PrefillOnMachine>& rows) 
   document.tables.back().notes = {kCeilingNote, kPrefillNote};
 }
 
+// Other weight formats, where the model is no finished file, and what one change would bring.
+void add_alternatives(Document& document, Object& body, const Request& request, const Question& q,
+                      const Load& load) {
+  constexpr std::string_view kRecipes[] = {"q8_0", "q6_k", "q5_k_m", "q4_k_m", "q3_k_m"};
+  if (!request.model.ends_with(".gguf")) {
+    Setup raw = q.r.setup;
+    raw.model = q.r.as_read;
+    body.emplace_back("ladder", value(split_ladder(raw, q.machine, load, kRecipes)));
+    document.tables.push_back(table<SplitRung>("plan.ladder", "Weight formats"));
+    document.tables.back().notes = {
+        fmt::format("Rates of parts in turn, each with its best split, at {} tokens of context.",
+                    shown(value(load.context)))};
+  }
+  const auto levers = split_levers(q.r.setup, q.machine, load);
+  body.emplace_back("levers", value(levers));
+  if (!levers.empty())
+    document.tables.push_back(table<SplitLever>("plan.levers", "What would help most here"));
+}
+
 std::string command_of(const Question& q, const SplitAnswer& answer, const Load& load) {
   const EngineOptions options =
       with_split(q.r.setup.engine, answer.choice.split, q.machine.gpus.size());
@@ -135,6 +154,7 @@ Answer plan(const Request& request, Question q) {
   add_decode(document, decode);
   add_prefill(document, prefill);
   Object body{{"fits", value(fits && fast)}, {"max_context", value(answer.max_context)}};
+  add_alternatives(document, body, request, q, asked.front());
   if (fits) {
     const std::string line = command_of(q, answer, asked.front());
     body.emplace_back("command_line", value(line));

@@ -20,13 +20,14 @@ void refuse(const Request& request) {
       {request.gpus || request.tp || request.pp || request.dp || request.ep || request.dcp,
        "--gpus, --tp and their like"},
       {request.kv_pool.has_value(), "--kv-pool"},
+      {request.profile && *request.profile != "none", "--profile"},
       {request.explain, "--explain"},
       {request.breakdown, "--breakdown"}};
   for (const auto& [given, option] : asked)
     if (given)
       throw Error("does not go with the parts of one machine")
           .of(option)
-          .advise("Name the GPUs of the machine instead, as in 2xrtx-3090.");
+          .advise("Leave it out; GPUs of the machine are named one by one, as in 2xrtx-3090.");
 }
 
 DeviceSpec some_gpu() {

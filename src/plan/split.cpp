@@ -70,10 +70,9 @@ std::vector<MachineRow> rows_of(const Setup& setup, const Machine& machine,
 }  // namespace
 
 TurnRules turn_rules(const Setup& setup, const Machine& machine, const Split& split) {
-  const PartAccount account(setup.engine, setup.model, setup.deployment, machine);
   const AskedSplit asked = asked_split(setup.engine, setup.model, machine.gpus.size());
   TurnRules rules;
-  rules.pass_tokens = account.serving().batch;
+  rules.pass_tokens = serving_of(setup.engine, setup.model, setup.deployment.cache).batch;
   if (!asked.copies_to_gpu) rules.copies_from.reset();
   rules.copies_used_experts = asked.copies_used_experts;
   rules.overlaps_passes = machine.gpus.size() > 1 && split.cpu_moe == 0 &&

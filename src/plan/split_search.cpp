@@ -68,18 +68,22 @@ class Search {
     }
   }
 
-  // The fewest layers whose experts must stay on the host beside the `whole` ones, below `limit`;
-  // where it fits it is judged.
+  // The fewest layers whose experts must stay on the host, the `whole` ones among them, below
+  // `limit`; where the split fits it is judged. More experts on the host never need more of a GPU,
+  // but for the first, which brings a buffer for copies.
   std::optional<std::int64_t> least_experts(Split split, std::int64_t whole, std::int64_t limit) {
-    const bool free = chooses_experts();
-    const std::int64_t first = asked_.cpu_moe.value_or(0);
-    for (std::int64_t m = std::max(first, free ? whole : first); m < std::max(limit, first + 1);
-         ++m) {
-      split.cpu_moe = m > whole || asked_.cpu_moe ? m : 0;
-      if (fits(split)) return m;
-      if (!free) break;
+    split.cpu_moe = asked_.cpu_moe.value_or(0);
+    if (!chooses_experts()) return fits(split) ? std::optional(split.cpu_moe) : std::nullopt;
+    if (whole == 0 && fits(split)) return 0;
+    std::optional<std::int64_t> least;
+    for (std::int64_t m = limit - 1; m >= std::max<std::int64_t>(whole, 1); --m) {
+      split.cpu_moe = m;
+      if (bytes_.dealt(split).empty()) break;
+      least = m;
     }
-    return std::nullopt;
+    if (!least) return std::nullopt;
+    split.cpu_moe = *least > whole ? *least : 0;
+    return fits(split) ? least : std::nullopt;
   }
 
   bool fits(const Split& split) {

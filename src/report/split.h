@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/split.h"
+#include "plan/split_options.h"
 #include "report/budget.h"
 #include "report/names.h"
 #include "report/record.h"
@@ -121,6 +121,40 @@ inline constexpr auto description<PrefillOnMachine> =
                    "ceiling", [](const PrefillOnMachine& r) { return ceiling_of(r); }, "ceiling"),
                field(
                    "in_turn", [](const PrefillOnMachine& r) { return in_turn_of(r); }, "in turn")};
+
+template <>
+inline constexpr auto description<SplitOutcome> =
+    std::tuple{field("fits", &SplitOutcome::fits, "fits"),
+               field("n_gpu_layers", &SplitOutcome::gpu_layers, "-ngl"),
+               field("n_cpu_moe", &SplitOutcome::cpu_moe, "--n-cpu-moe").where_it_varies(),
+               field("decode_tokens_per_second", &SplitOutcome::decode, "decode tok/s")
+                   .as(Show::tokens_per_second),
+               field("prefill_tokens_per_second", &SplitOutcome::prefill, "prefill tok/s")
+                   .as(Show::tokens_per_second)};
+
+template <>
+inline constexpr auto description<SplitRung> = std::tuple{
+    field("weights", &SplitRung::recipe, "weights"),
+    field("weight_bytes", &SplitRung::weights, "size"), field("outcome", &SplitRung::outcome)};
+
+template <>
+inline constexpr auto description<SplitLever> =
+    std::tuple{field("name", &SplitLever::name, "lever"),
+               field("how", &SplitLever::how, "how"),
+               field(
+                   "fits", [](const SplitLever& l) { return l.outcome.fits; }, "fits"),
+               field(
+                   "decode_tokens_per_second", [](const SplitLever& l) { return l.outcome.decode; },
+                   "decode tok/s")
+                   .as(Show::tokens_per_second),
+               field("decode_gain", &SplitLever::decode_gain, "gain").as(Show::ratio),
+               field(
+                   "prefill_tokens_per_second",
+                   [](const SplitLever& l) { return l.outcome.prefill; }, "prefill tok/s")
+                   .as(Show::tokens_per_second),
+               field("prefill_gain", &SplitLever::prefill_gain, "gain").as(Show::ratio),
+               field("n_gpu_layers", [](const SplitLever& l) { return l.outcome.gpu_layers; }),
+               field("n_cpu_moe", [](const SplitLever& l) { return l.outcome.cpu_moe; })};
 
 // The flags of the split, in the engine's words.
 Object flags_object(const SplitAnswer&);

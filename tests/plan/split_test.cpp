@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/split.h"
+#include "plan/split_options.h"
 
 #include <doctest/doctest.h>
 
@@ -177,4 +177,30 @@ TEST_CASE("parts add up to their lines, and leave what is left") {
   CHECK(answer.parts[0].layers + answer.parts[1].layers == answer.countable);
   REQUIRE(answer.max_context);
   CHECK(*answer.max_context >= Tokens(256));
+}
+
+TEST_CASE("levers are the same question with one thing changed, and only those that gain") {
+  const Machine machine = machine_of({gpu(1e12, 430)});
+  const Load load{Tokens(1024), 1};
+  const Setup setup = setup_of(small_moe());
+  const SplitOutcome now = split_outcome(setup, machine, load);
+  const auto levers = split_levers(setup, machine, load);
+  REQUIRE_FALSE(levers.empty());
+  for (const SplitLever& lever : levers) {
+    CHECK(std::max(lever.decode_gain, lever.prefill_gain) >= 1.1);
+    CHECK(*lever.outcome.decode == doctest::Approx(*now.decode * lever.decode_gain));
+    CHECK(*lever.outcome.prefill == doctest::Approx(*now.prefill * lever.prefill_gain));
+  }
+}
+
+TEST_CASE("smaller weight formats never leave fewer experts on the GPU") {
+  const Machine machine = machine_of({gpu(1e12, 415)});
+  constexpr std::string_view kRecipes[] = {"fp16", "q8_0", "q4_0"};
+  const auto rungs = split_ladder(setup_of(small_moe()), machine, {Tokens(256), 1}, kRecipes);
+  REQUIRE(rungs.size() == 3);
+  for (std::size_t i = 1; i < rungs.size(); ++i) {
+    CHECK(rungs[i].weights < rungs[i - 1].weights);
+    CHECK(rungs[i].outcome.cpu_moe <= rungs[i - 1].outcome.cpu_moe);
+    CHECK(*rungs[i].outcome.decode >= *rungs[i - 1].outcome.decode);
+  }
 }

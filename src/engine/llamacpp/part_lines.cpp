@@ -82,14 +82,18 @@ Bytes largest_on_host(const ModelSpec& model, const Assignment& where) {
 
 }  // namespace
 
+Serving serving_of(const EngineOptions& options, const ModelSpec& model,
+                   const CacheFormats& cache) {
+  return options.name == "ollama" ? ollama_of(options, cache) : server_of(options, model, cache);
+}
+
 PartAccount::PartAccount(const EngineOptions& options, const ModelSpec& model,
                          const Deployment& deployment, const Machine& machine)
     : options_(options),
       model_(model),
       cache_(deployment.cache),
       machine_(machine),
-      serving_(options.name == "ollama" ? ollama_of(options, deployment.cache)
-                                        : server_of(options, model, deployment.cache)),
+      serving_(serving_of(options, model, deployment.cache)),
       copies_to_gpu_(asked_split(options, model, machine.gpus.size()).copies_to_gpu) {}
 
 Assignment PartAccount::assigned(const Split& split) const {

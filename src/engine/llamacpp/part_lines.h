@@ -18,7 +18,10 @@ struct PartLine {
   BudgetLine bytes;
 };
 
-// A server (or an ollama runner) on one machine.
+// By the engine's name.
+Serving serving_of(const EngineOptions&, const ModelSpec&, const CacheFormats&);
+
+// A server (or an ollama runner) on one machine. The model must outlive it.
 class PartAccount {
  public:
   PartAccount(const EngineOptions&, const ModelSpec&, const Deployment&, const Machine&);
@@ -39,7 +42,7 @@ class PartAccount {
   std::vector<PartLine> fixed_lines(std::size_t part, Bytes host_matrix, std::int64_t cells) const;
 
   EngineOptions options_;
-  ModelSpec model_;
+  const ModelSpec& model_;
   CacheFormats cache_;
   Machine machine_;
   Serving serving_;
