@@ -184,6 +184,11 @@ void add_levers(Document& document, Object& plan, const Resolved& r, const PlanF
 }
 
 void add_command(Document& document, Object& plan, const Resolved& r, const PlanFacts& f) {
+  const std::string& engine = r.setup.engine.name;
+  if (!f.sizing.fits && r.setup.device->kind == "gpu" &&
+      (engine == "llama.cpp" || engine == "ollama"))
+    document.closing.push_back(
+        "The rest can stay in host memory: name the CPU, as in --host ryzen-9950x-64gb.");
   if (!f.sizing.fits) return;
   const Tokens reached =
       f.sizing.capacity.max_context.value_or(f.sizing.max_context.value_or(r.longest()));

@@ -228,6 +228,29 @@ TEST_CASE("buffers for what the host holds are within their intervals in start-u
   CHECK(mib(lines[1].value) == doctest::Approx(15.01).epsilon(0.001));
 }
 
+TEST_CASE("a load that ran out of memory does not fit, and does with its cache on the host") {
+  // Qwen2 14B in Q5_K_M, 42 of 48 layers in "about 8.5" of 10 GB, 32k of q8_0 cache "about 3.5 GB"
+  // (lmstudio-ai/lmstudio-bug-tracker#542).
+  const ModelSpec model = apply_recipe(Catalog().model("qwen2.5-14b"), "q5_k_m");
+  Machine machine = machine_with(1);
+  machine.gpus[0].memory.value = Bytes(10 * kGiB);
+  EngineOptions options = options_with({});
+  options.reserve = Bytes(0);
+  Deployment deployment;
+  deployment.cache = cache_formats("q8_0");
+  const PartAccount account(options, model, deployment, machine);
+  Split split;
+  split.gpu_layers = 42;
+  auto lines = account.lines(account.assigned(split), Tokens(32768), 1);
+  const double weights = line_of(lines, 0, "layers").real() + line_of(lines, 0, "output").real();
+  CHECK(weights == doctest::Approx(8.5e9).epsilon(0.02));
+  const double cache = line_of(lines, 0, "cache").real() + line_of(lines, 1, "cache").real();
+  CHECK(cache == doctest::Approx(3.5e9).epsilon(0.05));
+  CHECK_FALSE(account.fits(account.assigned(split), Tokens(32768), 1));
+  split.cache_on_host = true;
+  CHECK(account.fits(account.assigned(split), Tokens(32768), 1));
+}
+
 TEST_CASE("tensors have the names that overrides are written for") {
   const ModelSpec model = olmoe();
   std::vector<std::string> names;
@@ -237,6 +260,16 @@ TEST_CASE("tensors have the names that overrides are written for") {
                                           "blk.7.ffn_gate_inp.weight", "blk.7.ffn_gate_exps.weight",
                                           "blk.7.ffn_up_exps.weight",
                                           "blk.7.ffn_down_exps.weight"});
+}
+
+TEST_CASE("split mode none puts all layers on the main GPU") {
+  const ModelSpec model = olmoe();
+  Split split = all_on_gpus(model);
+  split.shares =
+      *asked_split(options_with({{"split_mode", "none"}, {"main_gpu", "1"}}), model, 2).shares;
+  CHECK(layers_by_gpu(split, 17, 2) == std::vector<std::int64_t>{0, 17});
+  CHECK_THROWS_AS(asked_split(options_with({{"split_mode", "none"}, {"main_gpu", "2"}}), model, 2),
+                  Error);
 }
 
 TEST_CASE("split flags that cannot be followed are refused by name") {
