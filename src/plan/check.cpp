@@ -105,8 +105,9 @@ std::vector<CheckLine> budget_lines(const Setup& setup, const StartLog& log) {
     if (weighed && whole)
       all.add(kWeightBuffer.data(), fullest(log.weight_buffers), b.weights,
               "another file type (--weights), or layers split unevenly (--tensor-split)");
-    all.add("compute buffer", fullest(log.compute_buffers), b.activation,
-            "this graph keeps more than logits and hidden rows; the rule holds to 15 %");
+    if (setup.engine.name == "llama.cpp")  // the rule is not that of ollama's own runner
+      all.add("compute buffer", fullest(log.compute_buffers), b.activation,
+              "this graph keeps more than logits and hidden rows; the rule holds to 15 %");
     return all.lines;
   }
   if (weighed && setup.engine.name == "sglang") {

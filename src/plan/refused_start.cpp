@@ -45,18 +45,45 @@ RefusedStart::RefusedStart(const Setup& setup, const StartLog& log)
   if (!pool_ && has_memory()) pool_ = budget().kv_pool.value;
 }
 
-// What the weights and the compute buffer leave of what was free.
+std::optional<Bytes> RefusedStart::free_memory() const {
+  if (log_.free_memory) return log_.free_memory->least;
+  if (has_memory()) return setup_.device->memory.value;
+  return std::nullopt;
+}
+
+Bytes RefusedStart::buffer_needed() const {
+  if (const auto printed = fullest(log_.compute_buffers)) return printed->least;
+  const Refusal& last = log_.refusals.back();
+  if (last.needed && last.text.find("compute") != std::string::npos) return last.needed->least;
+  return engine_->budget(setup_.device.value_or(DeviceSpec{})).activation.value;
+}
+
+// What the weights and the compute buffer leave of what was free. Where only a part of the cache
+// lies on the device, so much more of the whole fits.
 void RefusedStart::take_llama_pool() {
   const auto set = Settings(setup_.engine).integer(context_flag(setup_));
   if (set && *set > 0) length_ = Tokens(*set);
-  const Budget b = engine_->budget(setup_.device.value_or(DeviceSpec{}));
-  const auto held = fullest(log_.weight_buffers), buffer = fullest(log_.compute_buffers);
-  std::optional<Bytes> free;
-  if (has_memory()) free = setup_.device->memory.value;
-  if (log_.free_memory) free = log_.free_memory->least;
-  if (!free || (!held && b.weights.value.n == 0)) return;
-  pool_ = *free - (held ? held->least : b.weights.value) -
-          (buffer ? buffer->least : b.activation.value);
+  const Bytes weights = engine_->budget(setup_.device.value_or(DeviceSpec{})).weights.value;
+  const auto held = fullest(log_.weight_buffers), cache = fullest(log_.cache_buffers);
+  const auto free = free_memory();
+  if (!free || (!held && weights.n == 0)) return;
+  pool_ = *free - (held ? held->least : weights) - buffer_needed();
+  if (!cache || log_.cache_buffers.size() < 2 || cache->least.n <= 0) return;
+  Bytes whole;
+  for (const auto& [device, printed] : log_.cache_buffers) whole += printed.least;
+  pool_ = Bytes(static_cast<std::int64_t>(pool_->real() * (whole.real() / cache->least.real())));
+}
+
+std::optional<std::int64_t> RefusedStart::fitting_layers() const {
+  const auto held = fullest(log_.weight_buffers), cache = fullest(log_.cache_buffers);
+  const auto free = free_memory();
+  if (!held || !free || !log_.offloaded_layers || *log_.offloaded_layers < 1) return std::nullopt;
+  const double on_device = held->least.real() + (cache ? cache->least : need()).real();
+  const double room = (*free - buffer_needed()).real();
+  const auto layers = static_cast<double>(*log_.offloaded_layers);
+  const double fitting = layers * room / on_device;
+  if (fitting >= layers || fitting < 1) return std::nullopt;
+  return static_cast<std::int64_t>(fitting);
 }
 
 Budget RefusedStart::budget() const { return engine_->budget(setup_.device.value()); }

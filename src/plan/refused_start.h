@@ -25,6 +25,10 @@ class RefusedStart {
   Tokens length() const { return length_; }  // of the request that had to fit
   Bytes need() const;                        // its cache
 
+  // llama.cpp with layers on the device: how many of them fit with the whole request; nothing where
+  // the log does not say what they take, or where all fit.
+  std::optional<std::int64_t> fitting_layers() const;
+
   // The longest request of a changed setup in `pool`, at most length().
   std::optional<Tokens> longest(const Setup&, Bytes pool) const;
   // What the change leaves for the cache: the pool moved by what the budgets differ, or by half of
@@ -34,6 +38,8 @@ class RefusedStart {
 
  private:
   void take_llama_pool();
+  std::optional<Bytes> free_memory() const;  // before anything was loaded
+  Bytes buffer_needed() const;               // for one step's temporaries
 
   const Setup& setup_;
   const StartLog& log_;

@@ -49,6 +49,7 @@ class Changes {
     smaller_steps();
     smaller_cache();
     shorter();
+    fewer_layers();
     more_gpus();
     std::stable_partition(all_.begin(), all_.end(), [](const Change& c) { return c.fits; });
     return std::move(all_);
@@ -114,6 +115,13 @@ class Changes {
     if (const auto& own = start_.log().refusals.back().longest; own && n) n = own;
     if (n && *n >= kUseful && *n < start_.length())
       all_.push_back({with(names_.length, std::to_string(n->n)), true, n, "shorter requests"});
+  }
+
+  void fewer_layers() {
+    if (start_.setup().engine.name != "llama.cpp") return;
+    if (const auto layers = start_.fitting_layers())
+      all_.push_back({with("--n-gpu-layers", std::to_string(*layers)), true, start_.length(),
+                      "the other layers run on the host, slower"});
   }
 
   void more_gpus() {

@@ -124,6 +124,9 @@ TEST_CASE("a model is understood from the metadata that llama.cpp lists") {
   CHECK(text.find("An allocation of 16.0 GiB on device 0 failed") != std::string::npos);
   CHECK(text.find("--cache-type-k/-v q8_0") != std::string::npos);
   CHECK(text.find("--ctx-size") != std::string::npos);
+  // 14,315 MiB of weights and 16,384 MiB of cache in 33 layers are 930 MiB each, and 23,800 MiB
+  // were free, 258 of which the logits and hidden rows of 512 tokens take: 25 layers.
+  CHECK(text.find("--n-gpu-layers 25") != std::string::npos);
 }
 
 TEST_CASE("what the log lacks is named with the option that supplies it") {
