@@ -123,13 +123,13 @@ std::vector<CatalogEntry> Catalog::entries(std::string_view kind) const {
       all.push_back(entry_of(embedded_files()[i]));
     }
   for (const EmbeddedName& n : embedded_names())
-    if (n.kind == kind && n.use == IndexedName::alias && n.marketed.empty())
+    if (n.kind == kind && n.use == IndexedName::alias && !n.implied)
       all[place[static_cast<std::size_t>(n.file)]].aliases.emplace_back(n.written);
   for (const Overlay& overlay : overlays_) {
     if (overlay.kind != kind) continue;
     CatalogEntry entry{overlay.names.front().written, {}, overlay.path, overlay.text};
     for (const IndexedName& n : overlay.names)
-      if (n.use == IndexedName::alias && n.marketed.empty()) entry.aliases.push_back(n.written);
+      if (n.use == IndexedName::alias && !n.implied) entry.aliases.push_back(n.written);
     std::erase_if(
         all, [&](const CatalogEntry& e) { return normalized(e.name) == normalized(entry.name); });
     all.push_back(std::move(entry));

@@ -91,7 +91,7 @@ void write(std::ostream& out, const std::vector<File>& files, const std::vector<
   for (const Name& n : names)
     out << "{" << quoted(n.kind) << ", " << quoted(n.name.key) << ", " << quoted(n.name.written)
         << ", IndexedName::" << uses[n.name.use] << ", " << quoted(n.name.marketed) << ", "
-        << n.file << "},\n";
+        << n.name.implied << ", " << n.file << "},\n";
   out << "};\n\n}  // namespace\n\n"
          "std::span<const EmbeddedFile> embedded_files() { return kFiles; }\n"
          "std::span<const EmbeddedName> embedded_names() { return kNames; }\n\n"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 
 #include "error.h"
 
@@ -57,6 +58,20 @@ std::vector<std::string> sizes_of(const Node& file) {
   for (const Node& item : list->items)
     if (const Node* marketed = item.find("marketed")) sizes.push_back(marketed->text);
   return sizes;
+}
+
+// "meta-llama/Llama-3.1-8B-Instruct" is found as "Llama-3.1-8B-Instruct" too.
+void add_short_ids(std::vector<IndexedName>& names) {
+  std::set<std::string> known;
+  for (const IndexedName& n : names) known.insert(normalized(n.written));
+  const std::size_t given = names.size();
+  for (std::size_t i = 0; i < given; ++i) {
+    const std::size_t slash = names[i].written.find('/');
+    if (slash == std::string::npos) continue;
+    const std::string tail = names[i].written.substr(slash + 1);
+    if (known.insert(normalized(tail)).second)
+      names.push_back({IndexedName::alias, tail, {}, {}, true});
+  }
 }
 
 }  // namespace
@@ -115,11 +130,12 @@ std::vector<IndexedName> names_in(const Node& file) {
   const Node* name = file.find("name");
   if (!name || name->kind != Node::scalar || normalized(name->text).empty())
     throw Error("this catalog file has no name").of("name").at_line(file.line);
-  std::vector<IndexedName> names = {{IndexedName::name, name->text, {}, {}}};
+  std::vector<IndexedName> names = {{IndexedName::name, name->text, {}, {}, false}};
   for (std::string& alias : texts_of(file, "aliases"))
-    names.push_back({IndexedName::alias, std::move(alias), {}, {}});
+    names.push_back({IndexedName::alias, std::move(alias), {}, {}, false});
+  add_short_ids(names);
   for (std::string& family : texts_of(file, "families"))
-    names.push_back({IndexedName::family, std::move(family), {}, {}});
+    names.push_back({IndexedName::family, std::move(family), {}, {}, false});
   const std::size_t plain = names.size();
   for (const std::string& marketed : sizes_of(file))
     for (std::size_t i = 0; i < plain; ++i)

@@ -37,6 +37,7 @@ struct IndexedName {
   } use = name;
   std::string written, key;  // as the file has it, and normalized
   std::string marketed;      // where the name asks for one of several memory sizes: "64 GiB"
+  bool implied = false;      // follows from another name: with a size, without the organisation
 };
 // Throws Error when the file has no name.
 std::vector<IndexedName> names_in(const Node& file);

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The models of the catalog against what others publish about them (tests/truth/models.yaml).
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "catalog/catalog.h"
+#include "catalog/files.h"
+#include "model/cache.h"
+#include "model/parameters.h"
+
+using namespace kvplan;
+
+namespace {
+
+const Catalog& catalog() {
+  static const Catalog shared;
+  return shared;
+}
+
+const Node& truth(std::string_view part) {
+  static const Node file = read_tree(KVPLAN_SOURCE_DIR "/tests/truth/models.yaml");
+  return *file.find(part);
+}
+
+std::int64_t number(const Node& row, std::string_view key) { return *row.find(key)->integer(); }
+
+struct CacheSums {
+  std::int64_t full = 0, window = 0, index = 0;  // bytes per token
+  std::int64_t state = 0;                        // bytes per sequence
+};
+
+CacheSums cache_sums(const ModelSpec& model) {
+  CacheSums sums;
+  for (const CacheGroup& g : cache_groups(model, cache_formats("bf16"))) {
+    const auto grows = static_cast<std::int64_t>(bytes_per_token(g));
+    if (g.kind == CacheGroup::full || g.kind == CacheGroup::latent) sums.full += grows;
+    if (g.kind == CacheGroup::window || g.kind == CacheGroup::chunk) sums.window += grows;
+    if (g.kind == CacheGroup::index) sums.index += grows;
+    sums.state += state_bytes(g).n * static_cast<std::int64_t>(g.layers.size());
+  }
+  return sums;
+}
+
+}  // namespace
+
+TEST_CASE("every model of the catalog reads and is found by its name and by every alias") {
+  REQUIRE(catalog().entries("models").size() >= 200);
+  for (const CatalogEntry& entry : catalog().entries("models")) {
+    CAPTURE(entry.name);
+    CHECK("models/" + entry.name + ".yaml" == entry.file);
+    const ModelSpec model = catalog().model(entry.name);
+    CHECK(model.name == entry.name);
+    CHECK(!model.source.empty());
+    CHECK(count_parameters(model).total > 0);
+    for (const std::string& alias : entry.aliases) {
+      CAPTURE(alias);
+      CHECK(catalog().find("models", alias)->name == entry.name);
+    }
+  }
+}
+
+TEST_CASE("no model of the catalog carries a key that its reader does not use") {
+  for (const CatalogEntry& entry : catalog().entries("models"))
+    for (const Warning& warning : catalog().model(entry.name).warnings) {
+      CAPTURE(entry.name);
+      CAPTURE(warning.message);
+      CHECK(warning.code != "unread-key");
+    }
+}
+
+TEST_CASE("models have the published number of parameters, to the last digit") {
+  for (const Node& row : truth("models").items) {
+    if (!row.find("total")) continue;
+    CAPTURE(row.find("model")->text);
+    CHECK(count_parameters(catalog().model(row.find("model")->text)).total == number(row, "total"));
+  }
+}
+
+TEST_CASE("models keep the bytes per token and per sequence that their shapes need") {
+  for (const Node& row : truth("models").items) {
+    if (!row.find("full")) continue;
+    CAPTURE(row.find("model")->text);
+    const CacheSums sums = cache_sums(catalog().model(row.find("model")->text));
+    CHECK(sums.full == number(row, "full"));
+    CHECK(sums.window == number(row, "window"));
+    CHECK(sums.index == number(row, "index"));
+    CHECK(sums.state == number(row, "state"));
+  }
+}
+
+TEST_CASE("models have the heads and layers that vLLM resolves") {
+  for (const Node& row : truth("vllm").items) {
+    CAPTURE(row.find("model")->text);
+    const ModelSpec model = catalog().model(row.find("model")->text);
+    CHECK(static_cast<std::int64_t>(main_layers(model).size()) == number(row, "layers"));
+    for (const Layer* layer : main_layers(model))
+      if (const auto* attention = std::get_if<Attention>(&layer->mixer.kind)) {
+        CHECK(attention->kv_heads == number(row, "kv_heads"));
+        CHECK(attention->k_width == number(row, "head_size"));
+      } else if (const auto* latent = std::get_if<Latent>(&layer->mixer.kind)) {
+        CHECK(latent->latent + latent->rope == number(row, "head_size"));
+      }
+  }
+}
+
+// Table of a widely copied tutorial; Ainslie et al. 2023 for the idea.
+TEST_CASE("grouped queries shrink the cache by the published share") {
+  for (const auto& [name, share] : {std::pair{"llama-1-7b", 1.0},
+                                    {"llama-2-7b", 1.0},
+                                    {"llama-2-13b", 1.0},
+                                    {"llama-2-70b", 0.125},
+                                    {"llama-3-8b", 0.25},
+                                    {"llama-3-70b", 0.125},
+                                    {"mistral-7b", 0.25},
+                                    {"qwen2-7b", 4.0 / 28}}) {
+    CAPTURE(name);
+    const ModelSpec model = catalog().model(name);
+    const auto& attention = std::get<Attention>(main_layers(model)[0]->mixer.kind);
+    CHECK(static_cast<double>(attention.kv_heads) / static_cast<double>(attention.heads) ==
+          doctest::Approx(share));
+  }
+}
+
+TEST_CASE("an id is found without its organisation") {
+  CHECK(catalog().model("Llama-3.1-8B-Instruct").name == "llama-3.1-8b");
+  CHECK(catalog().model("meta-llama/Llama-3.1-8B-Instruct").name == "llama-3.1-8b");
+  CHECK(catalog().model("QWEN3 30B A3B").name == "qwen3-30b-a3b");
+}
