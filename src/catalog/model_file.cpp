@@ -65,6 +65,10 @@ ModelSpec read_model(const Node& file) {
   if (weights) use_weights_section(model, *weights);
   model.name = text_of(file, "name");
   model.source = text_of(file, "source");
+  if (const Node* said = file.find("unverified"); said && said->boolean().value_or(false))
+    model.warnings.push_back(
+        {std::string(kUnverifiedModel),
+         "the shape of " + model.name + " was not checked against a published file or total"});
   return model;
 }
 

@@ -12,6 +12,9 @@
 
 namespace kvplan {
 
+// Code of the warning on a catalog entry that says `unverified: true`.
+inline constexpr std::string_view kUnverifiedModel = "unverified-model";
+
 // A catalog entry.
 ModelSpec read_model(const Node& file);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "catalog/model_file.h"
 #include "catalog/names.h"
 #include "cli/answer.h"
 #include "model/parameters.h"
@@ -58,6 +59,11 @@ Bytes cache_at_8k(const ModelSpec& model, const std::vector<CacheGroup>& groups)
   return sum;
 }
 
+bool is_unverified(const ModelSpec& model) {
+  return std::any_of(model.warnings.begin(), model.warnings.end(),
+                     [](const Warning& w) { return w.code == kUnverifiedModel; });
+}
+
 Object model_row(const ModelSpec& model) {
   const ModelSpec plain = apply_recipe(model, "config");
   const Parameters p = count_parameters(plain);
@@ -70,13 +76,15 @@ Object model_row(const ModelSpec& model) {
           {"bytes_at_8k", value(cache_at_8k(model, groups))},
           {"max_context", value(model.max_context)},
           {"weights_bytes", value(resident_weights(plain))},
-          {"source", value(model.source)}};
+          {"source", value(model.source)},
+          {"note", is_unverified(model) ? value("unverified") : Value{}}};
 }
 
 }  // namespace
 
 Answer answer_models(const Request& request, const Catalog& catalog) {
   Array rows;
+  int unverified = 0;
   std::optional<DeviceSpec> device;
   if (request.on) device = catalog.device(counted(*request.on).name);
   for (const CatalogEntry& entry : catalog.entries("models")) {
@@ -96,6 +104,7 @@ Answer answer_models(const Request& request, const Catalog& catalog) {
       row.emplace_back("tokens_per_second",
                        value(rung->tokens_per_second, Show::tokens_per_second));
     }
+    unverified += is_unverified(model);
     rows.push_back(value(std::move(row)));
   }
   need_rows(request, rows, "model");
@@ -106,6 +115,10 @@ Answer answer_models(const Request& request, const Catalog& catalog) {
                                         "format that leaves room for 2k tokens.",
                                         rows.size(), device->title)
                           : fmt::format("{} models.", rows.size())};
+  if (unverified > 0)
+    document.lead.push_back(
+        fmt::format("Unverified: {} (the shape was not checked against a published file or total).",
+                    unverified));
   document.body.emplace_back("models", Value{std::move(rows)});
   Table table{"models", "", {}, {}, {}};
   if (device)
@@ -115,12 +128,14 @@ Answer answer_models(const Request& request, const Catalog& catalog) {
                      {"longest context", "longest"},
                      {"users at 8k", "users"},
                      {"ceiling tok/s", "tokens_per_second"},
+                     {"note", "note", false, {}, true},
                      {"", "source"}};
   else
-    table.columns = {
-        {"model", "name"},          {"parameters", "parameters"}, {"active", "active"},
-        {"attention", "attention"}, {"KV at 8k", "bytes_at_8k"},  {"", "bytes_per_token"},
-        {"context", "max_context"}, {"", "weights_bytes"},        {"", "source"}};
+    table.columns = {{"model", "name"},           {"parameters", "parameters"},
+                     {"active", "active"},        {"attention", "attention"},
+                     {"KV at 8k", "bytes_at_8k"}, {"", "bytes_per_token"},
+                     {"context", "max_context"},  {"note", "note", false, {}, true},
+                     {"", "weights_bytes"},       {"", "source"}};
   document.tables = {std::move(table)};
   return {std::move(document), 0, {}};
 }
