@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 13> kVendorWords = {
     "apple",  "intel",   "gpu",   "google", "aws", "graphics"};
 
 bool is_separator(char c) {
-  return c == ' ' || c == '\t' || c == '-' || c == '_' || c == '(' || c == ')';
+  return c == ' ' || c == '\t' || c == '-' || c == '_' || c == '(' || c == ')' || c == ':';
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -142,7 +142,8 @@ std::vector<IndexedName> names_in(const Node& file) {
       names.push_back({names[i].use == IndexedName::name ? IndexedName::alias : names[i].use,
                        names[i].written + "-" + size_word(marketed),
                        {},
-                       marketed});
+                       marketed,
+                       true});
   for (IndexedName& n : names) n.key = normalized(n.written);
   return names;
 }

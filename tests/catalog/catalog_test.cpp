@@ -155,6 +155,58 @@ TEST_CASE("names as nvidia-smi prints them are known") {
   }
 }
 
+TEST_CASE("names of devices as public tables of measured speeds write them are known") {
+  for (const char* name : {"A100 80GB (form factor not stated)",
+                           "A100 PCIe 80GB",
+                           "A100 SXM 80GB",
+                           "A40",
+                           "Arc Pro B70",
+                           "B200",
+                           "GB10 (DGX Spark)",
+                           "GB200",
+                           "H100 80GB HBM3",
+                           "H100 PCIe 80GB",
+                           "H100 SXM",
+                           "H200 NVL",
+                           "H200 SXM",
+                           "Jetson AGX Orin",
+                           "L40S",
+                           "M1 7-core",
+                           "M1 Max 32c",
+                           "M1 Ultra 64c",
+                           "M2 Ultra 76c",
+                           "M3 Max 40c",
+                           "M4 Max 40c",
+                           "M5 Max 40c",
+                           "MI300X",
+                           "MI325X",
+                           "RTX 3060 12GB",
+                           "RTX 3070",
+                           "RTX 3080 10GB",
+                           "RTX 3080 Ti",
+                           "RTX 3090",
+                           "RTX 3090 Ti",
+                           "RTX 4000 Ada",
+                           "RTX 4070 Ti",
+                           "RTX 4080",
+                           "RTX 4090",
+                           "RTX 5000 Ada",
+                           "RTX 5080",
+                           "RTX 5090",
+                           "RTX 6000 Ada",
+                           "RTX A6000",
+                           "RTX PRO 6000 Blackwell Server",
+                           "RTX PRO 6000 Blackwell WS",
+                           "RX 7900 XT",
+                           "RX 9070 XT",
+                           "Radeon AI PRO R9700",
+                           "Radeon PRO W7900",
+                           "Strix Halo 8060S"}) {
+    CAPTURE(name);
+    CHECK_NOTHROW(catalog().device(name));
+  }
+}
+
 TEST_CASE("an unknown device or model is refused with the near misses") {
   try {
     catalog().device("rtx-4099");

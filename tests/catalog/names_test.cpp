@@ -15,6 +15,10 @@ TEST_CASE("case, spaces, dashes, parentheses and the vendor do not matter in a n
   CHECK(normalized("Apple M4 Max (40-core GPU)") == normalized("m4-max-40-core"));
 }
 
+TEST_CASE("a colon parts a name from its size, as Ollama writes it") {
+  CHECK(normalized("llama3.1:8b") == normalized("llama-3.1-8b"));
+}
+
 TEST_CASE("dots, slashes and numbers tell names apart") {
   CHECK(normalized("qwen2.5-7b") != normalized("qwen25-7b"));
   CHECK(normalized("nvidia/llama") != normalized("llama"));
