@@ -141,6 +141,32 @@ TEST_CASE("grouped queries shrink the cache by the published share") {
   }
 }
 
+// AI21, IBM, Google, BigCode, Z.ai, OpenAI, Moonshot, TII and EleutherAI: families that are unlike
+// their neighbours have an entry each.
+TEST_CASE("every family of decoders has a model in the catalog") {
+  for (const char* name :
+       {"falcon-7b", "falcon-40b", "starcoder", "starcoder2-7b", "gpt-j-6b", "gpt-neox-20b",
+        "jamba", "granite-4.0-h-small", "gemma-3n-e4b", "glm-4.5", "whisper-large-v3", "t5-large",
+        "kimi-linear", "minimax-m3-nvfp4", "nemotron-3.5-lightning-30b-a3b-nvfp4"}) {
+    CAPTURE(name);
+    CHECK(count_parameters(catalog().model(name)).total > 0);
+  }
+}
+
+TEST_CASE("what a multimodal model's total leaves out is named") {
+  for (const auto& [name, code] : {std::pair{"phi-3-vision-128k", "vision-not-counted"},
+                                   {"janus-1.3b", "vision-not-counted"},
+                                   {"janus-1.3b", "part-not-counted"},
+                                   {"deepseek-vl2-tiny", "vision-not-counted"},
+                                   {"kimi-k2.5", "vision-not-counted"},
+                                   {"gemma-4-26b-a4b", "vision-not-counted"},
+                                   {"gemma-3n-e4b", "audio-not-counted"},
+                                   {"phi-3-small-8k", "block-sparse-reads"}}) {
+    CAPTURE(name);
+    CHECK(warns(catalog().model(name), code));
+  }
+}
+
 TEST_CASE("an id is found without its organisation") {
   CHECK(catalog().model("Llama-3.1-8B-Instruct").name == "llama-3.1-8b");
   CHECK(catalog().model("meta-llama/Llama-3.1-8B-Instruct").name == "llama-3.1-8b");

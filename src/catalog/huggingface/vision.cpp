@@ -179,9 +179,21 @@ constexpr Shape kShapes[] = {
     {"qwen3_5_moe", qwen3_tower}, {"qwen3_vl", qwen3_tower},         {"qwen3_vl_moe", qwen3_tower},
 };
 
+// What no shape describes is named, so that nobody takes the total for the whole file's.
+void warn_of_other_towers(Draft& d) {
+  if (d.top.has({"audio_config"}) || d.keys.has({"audio_config"}))
+    d.warn("audio-not-counted", "the audio encoder of '" + d.model.model_type +
+                                    "' is not counted: kv-plan has no shape for it");
+  if (d.top.has({"img_processor"}))  // Phi-3-vision: CLIP by its name, no widths
+    d.warn("vision-not-counted",
+           "the vision tower that 'img_processor' names is not counted: the "
+           "configuration does not give its widths");
+}
+
 }  // namespace
 
 void read_vision(Draft& d) {
+  warn_of_other_towers(d);
   const Node* config = d.top.find({"vision_config"});
   if (!config || config->members.empty()) return;
   for (const Shape& shape : kShapes) {
