@@ -2,6 +2,7 @@
 #include "catalog/huggingface.h"
 
 #include "catalog/huggingface/draft.h"
+#include "model/parameters.h"
 
 namespace kvplan {
 namespace {
@@ -13,15 +14,25 @@ constexpr std::string_view kNested[] = {"text_config", "language_config", "llm_c
 
 // The text model's keys may be nested in a multimodal configuration.
 const Node& text_config(const Node& config) {
-  for (const std::string_view name : kNested)
-    if (const Node* inner = config.find(name); inner && inner->kind == Node::map)
-      return name == "thinker_config" ? text_config(*inner) : *inner;
+  for (const std::string_view name : kNested) {
+    const Node* inner = config.find(name);
+    if (!inner || inner->kind == Node::null) continue;
+    if (inner->kind != Node::map)
+      throw Error("expected a map of keys").of(std::string(name)).at_line(inner->line);
+    return name == "thinker_config" ? text_config(*inner) : *inner;
+  }
+  const bool wraps = config.find("vision_config") || config.find("audio_config");
+  const bool bare = !config.find("hidden_size") && !config.find("d_model");
+  if (wraps && bare)
+    throw Error("the configuration lacks the part that describes the text model").of("text_config");
   return config;
 }
 
 std::string model_type_of(const Node& config) {
   const Node* type = config.find("model_type");
-  if (!type || type->kind != Node::scalar) return {};
+  if (!type || type->kind == Node::null) return {};
+  if (type->kind != Node::scalar)
+    throw Error("expected a name").of("model_type").at_line(type->line);
   return type->text;
 }
 
@@ -74,6 +85,17 @@ void add_layers(Draft& d) {
   }
 }
 
+// Beyond every model that exists: a slip, and a danger to the sums that follow.
+void check_size(const Draft& d) {
+  constexpr std::int64_t kMost = 1'000'000'000'000'000;
+  try {
+    if (count_parameters(d.model).total <= kMost) return;
+  } catch (const Error&) {  // does not fit in 64 bits
+  }
+  d.keys.refuse({"hidden_size", "n_embd", "n_embed", "d_model"},
+                "with these widths and layers the model has more than 10^15 parameters");
+}
+
 void check_family(Draft& d) {
   if (&d.family != &kUnknown) return;
   if (d.keys.flag({"is_encoder_decoder"}))
@@ -111,6 +133,7 @@ ModelSpec read(const Node& config, const Node* quantization, Visit visit) {
   if (family.finish) family.finish(d);
   read_mtp(d);
   read_vision(d);
+  check_size(d);
   read_formats(d, quantization);
   account_for_unread_keys(d);
   visit(d);

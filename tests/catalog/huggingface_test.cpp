@@ -42,3 +42,124 @@ TEST_CASE("experts count all for memory and the chosen ones for speed") {
   // Six of eight experts unread, and the embedding table.
   CHECK(p.active == p.total - 32LL * 6 * 3 * 4096 * 14336 - 32000LL * 4096);
 }
+
+namespace {
+
+// A plain decoder with one key written as `changed`: "key: value", put before all others.
+std::string decoder(const std::string& changed, const std::string& left_out = {}) {
+  std::string text = "{" + changed;
+  for (const std::string key : {"model_type: llama", "hidden_size: 4096", "num_hidden_layers: 32",
+                                "num_attention_heads: 32", "num_key_value_heads: 8",
+                                "intermediate_size: 11008", "vocab_size: 32000"}) {
+    const std::string name = key.substr(0, key.find(':'));
+    if (name == left_out || changed.starts_with(name + ":")) continue;
+    text += (text.size() > 1 ? ", " : "") + key;
+  }
+  return text + "}";
+}
+
+struct Refusal {
+  std::string key, text;
+};
+Refusal refusal(const std::string& yaml) {
+  try {
+    read(yaml);
+  } catch (const Error& e) {
+    return {e.key, std::string(e.what()) + " " + e.advice};
+  }
+  return {"", "was read"};
+}
+
+}  // namespace
+
+TEST_CASE("absurd values are refused by the name of their key") {
+  for (const std::string changed : {"num_attention_heads: 0",
+                                    "num_attention_heads: -32",
+                                    "num_hidden_layers: 0",
+                                    "num_hidden_layers: 1000000000000000000",
+                                    "num_hidden_layers: 1e18",
+                                    "num_hidden_layers: 1000000000000000000000000000000",
+                                    "num_key_value_heads: 3",
+                                    "num_key_value_heads: 0",
+                                    "num_key_value_heads: -8",
+                                    "hidden_size: -4096",
+                                    "hidden_size: big",
+                                    "hidden_size: '4096'",
+                                    "hidden_size: 4096.5",
+                                    "hidden_size: true",
+                                    "hidden_size: [4096]",
+                                    "hidden_size: {width: 4096}",
+                                    "vocab_size: 0",
+                                    "vocab_size: -1",
+                                    "intermediate_size: -3",
+                                    "max_position_embeddings: 0",
+                                    "sliding_window: 0",
+                                    "sliding_window: -5",
+                                    "sliding_window: wide",
+                                    "head_dim: 0",
+                                    "head_dim: 1000000000",
+                                    "tie_word_embeddings: maybe",
+                                    "num_nextn_predict_layers: 1000000",
+                                    "kv_lora_rank: 0",
+                                    "quantization_config: fp8",
+                                    "model_type: [llama]"}) {
+    CAPTURE(changed);
+    CHECK(refusal(decoder(changed)).key == changed.substr(0, changed.find(':')));
+  }
+  CHECK(refusal(decoder("num_attention_heads: 33", "num_key_value_heads")).key == "head_dim");
+}
+
+TEST_CASE("a model beyond every size is refused before its bytes are summed") {
+  CHECK(refusal("{model_type: llama, hidden_size: 16777216, num_hidden_layers: 10000, "
+                "num_attention_heads: 1, intermediate_size: 16777216, vocab_size: 2147483648}")
+            .key == "hidden_size");
+}
+
+TEST_CASE("contradictory values are refused by the name of a key") {
+  CHECK(refusal(decoder("n_layer: 31")).key == "n_layer");
+  CHECK(refusal(decoder("d_model: 2048")).key == "d_model");
+  CHECK(refusal(decoder("num_local_experts: 8, num_experts_per_tok: 9")).key ==
+        "num_experts_per_tok");
+  CHECK(refusal(decoder("num_local_experts: 8")).key == "num_experts_per_tok");
+  CHECK(refusal(decoder("num_experts: 8, num_experts_per_tok: 2, mlp_only_layers: [99]")).key ==
+        "mlp_only_layers");
+  CHECK(refusal("{model_type: gemma3n_text, hidden_size: 64, num_hidden_layers: 4, "
+                "num_attention_heads: 2, intermediate_size: 128, vocab_size: 100, laurel_rank: 4, "
+                "altup_num_inputs: 2, num_kv_shared_layers: 4}")
+            .key == "num_kv_shared_layers");
+}
+
+TEST_CASE("a list of layer types must fit the layers") {
+  const auto listed = [](int entries) {
+    std::string list = "layer_types: [full_attention";
+    for (int i = 1; i < entries; ++i) list += ", full_attention";
+    return decoder(list + "]");
+  };
+  CHECK(refusal(listed(32)).text == "was read");
+  CHECK(refusal(listed(31)).key == "layer_types");
+  CHECK(refusal(listed(33)).key == "layer_types");
+  CHECK(refusal(decoder("layer_types: [linear_attentoin]")).key == "layer_types");
+  CHECK(refusal(decoder("layer_types: full_attention")).key == "layer_types");
+}
+
+TEST_CASE("a multimodal configuration without its text model names what is missing") {
+  CHECK(refusal("{model_type: gemma3, vision_config: {hidden_size: 1152}}").key == "text_config");
+  CHECK(refusal("{model_type: gemma3, text_config: null, vision_config: {hidden_size: 1}}").key ==
+        "text_config");
+  CHECK(refusal("{model_type: gemma3, text_config: here}").key == "text_config");
+}
+
+TEST_CASE("a key that somebody typed wrong is met with the near miss") {
+  for (const auto& [right, wrong] :
+       {std::pair<std::string, std::string>{"num_attention_heads", "num_attention_head"},
+        {"num_attention_heads", "num_atention_heads"},
+        {"num_key_value_heads", "num_key_value_head"},
+        {"intermediate_size", "intermediate_sise"},
+        {"hidden_size", "hiden_size"},
+        {"num_hidden_layers", "num_hiden_layers"}}) {
+    CAPTURE(wrong);
+    const Refusal r = refusal(decoder(wrong + ": 32", right));
+    CHECK((r.key == right || r.key == wrong));
+    CHECK(r.text.find(r.key == right ? wrong : right) != std::string::npos);
+  }
+}

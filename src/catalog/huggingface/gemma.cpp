@@ -26,7 +26,9 @@ Attention geometry(const Draft& d, bool global) {
 // The last layer of the same kind that has a cache of its own.
 std::optional<int> shared_with(const Draft& d, std::int64_t i, bool global) {
   const std::int64_t owners = d.layers - d.keys.integer({"num_kv_shared_layers"}).value_or(0);
-  if (i < owners || owners <= 0) return std::nullopt;
+  if (owners <= 0)
+    d.keys.refuse({"num_kv_shared_layers"}, "no layer is left that has a cache to share");
+  if (i < owners) return std::nullopt;
   for (std::int64_t j = owners - 1; j >= 0; --j)
     if (is_global(d, j) == global) return static_cast<int>(j);
   d.keys.refuse({"num_kv_shared_layers"}, "no earlier layer has a cache to share");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalog/huggingface/keys.h"
 
+#include "nearest.h"
+
 namespace kvplan::huggingface {
 namespace {
 
@@ -14,8 +16,15 @@ auto reading(std::string_view key, Read read) {
   }
 }
 
-Error missing(Names names) {
-  return Error("the configuration lacks a key that kv-plan needs").of(std::string(*names.begin()));
+// A key of the map may be a spelling of the missing one that somebody got wrong.
+Error missing(const Node& map, Names names) {
+  Error error("the configuration lacks a key that kv-plan needs");
+  error.of(std::string(*names.begin()));
+  std::vector<std::string> written;
+  for (const auto& [name, value] : map.members) written.push_back(name);
+  const auto near = near_misses(*names.begin(), written, 1);
+  if (!near.empty()) error.advise("Is '" + near.front() + "' meant to be it?");
+  return error;
 }
 
 }  // namespace
@@ -47,7 +56,7 @@ const Node* Keys::find(Names names) const {
 
 const Node& Keys::required(Names names) const {
   if (const Node* value = find(names)) return *value;
-  throw missing(names);
+  throw missing(*map_, names);
 }
 
 void Keys::refuse(Names names, const std::string& what) const {
@@ -69,7 +78,7 @@ std::optional<std::int64_t> Keys::integer(Names names, std::int64_t low, std::in
 
 std::int64_t Keys::count(Names names, std::int64_t high) const {
   if (const auto n = integer(names, 1, high)) return *n;
-  throw missing(names);
+  throw missing(*map_, names);
 }
 
 std::int64_t Keys::count_or(Names names, std::int64_t otherwise) const {
@@ -104,7 +113,7 @@ std::optional<Keys> Keys::if_inside(Names names) const {
 
 Keys Keys::inside(Names names) const {
   if (auto keys = if_inside(names)) return *keys;
-  throw missing(names);
+  throw missing(*map_, names);
 }
 
 const Node* Keys::list(Names names) const {

@@ -64,15 +64,19 @@ std::optional<Scheme> find_scheme(const Draft& d, const Node* beside) {
   }
   const Node* own = inner ? inner : outer;
   if (!own) return other;
+  if (own->kind != Node::map)
+    (inner ? d.keys : d.top).refuse({"quantization_config"}, "expected a map of keys");
   Scheme scheme = read_scheme(Keys(*own));
   if (other && !scheme.cache) scheme.cache = other->cache;
   return scheme;
 }
 
-const Format* native_format(const Draft& d) {
+const Format* native_format(Draft& d) {
   constexpr std::string_view kType[] = {"torch_dtype", "dtype"};
   const std::string outer = d.top.text(kType), inner = d.keys.text(kType, outer);
   const Format* format = find_format(inner);
+  if (!format && !inner.empty())
+    d.warn("unknown-dtype", "torch_dtype '" + inner + "' is not known: bf16 is assumed");
   return format ? format : &format_named("bf16");
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "catalog/huggingface/draft.h"
+#include "nearest.h"
 
 namespace kvplan::huggingface {
 namespace {
@@ -169,6 +170,47 @@ Node kept_of(const Draft& d, const Node& node) {
   return kept;
 }
 
+// Keys that most configurations have, for those that somebody typed wrong.
+constexpr std::string_view kUsual[] = {"hidden_size",
+                                       "intermediate_size",
+                                       "num_hidden_layers",
+                                       "num_attention_heads",
+                                       "num_key_value_heads",
+                                       "head_dim",
+                                       "vocab_size",
+                                       "max_position_embeddings",
+                                       "tie_word_embeddings",
+                                       "attention_bias",
+                                       "sliding_window",
+                                       "use_sliding_window",
+                                       "layer_types",
+                                       "quantization_config",
+                                       "num_experts",
+                                       "num_local_experts",
+                                       "n_routed_experts",
+                                       "n_shared_experts",
+                                       "num_experts_per_tok",
+                                       "moe_intermediate_size",
+                                       "first_k_dense_replace",
+                                       "kv_lora_rank",
+                                       "q_lora_rank",
+                                       "qk_rope_head_dim",
+                                       "qk_nope_head_dim",
+                                       "v_head_dim",
+                                       "full_attention_interval"};
+
+// The usual key that this one nearly is and that the configuration lacks; empty where there is
+// none.
+std::string meant(const Draft& d, std::string_view name) {
+  const std::vector<std::string> usual(std::begin(kUsual), std::end(kUsual));
+  for (const std::string& near : near_misses(name, usual, 3)) {
+    const std::size_t longer = std::max(near.size(), name.size()),
+                      shorter = std::min(near.size(), name.size());
+    if (longer - shorter <= 2 && !d.keys.node().find(near)) return near;
+  }
+  return {};
+}
+
 }  // namespace
 
 Node keys_that_count(const Draft& d) { return kept_of(d, d.top.node()); }
@@ -183,6 +225,11 @@ void account_for_unread_keys(Draft& d) {
   for (const Keys::Unread& key : d.keys.unread()) {
     const std::string name = key.name.substr(key.name.rfind('.') + 1);
     if (is_irrelevant(name)) continue;
+    if (const std::string near = meant(d, name); !near.empty())
+      throw Error("kv-plan does not know this key, and the configuration lacks '" + near + "'")
+          .of(key.name)
+          .at_line(key.line)
+          .advise("Did you mean " + near + "?");
     if (sounds_like_memory(name) && !key.off)
       throw Error("this key may bear on memory and kv-plan does not know what it means here")
           .of(key.name)

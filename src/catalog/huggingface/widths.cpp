@@ -62,6 +62,40 @@ void read_heads(Draft& d) {
   d.head_dim = head_width(d, latent);
 }
 
+// Spellings of one number must not differ.
+void require_agreement(const Keys& k, Names names) {
+  std::optional<std::int64_t> first;
+  for (const std::string_view name : names) {
+    const auto n = k.integer({name}, 1);
+    if (n && first && *n != *first)
+      k.refuse({name}, std::to_string(*n) + " contradicts " + std::to_string(*first) +
+                           ", which another key says for the same number");
+    if (!first) first = n;
+  }
+}
+
+// Layers named by their index exist.
+void check_layer_lists(const Draft& d) {
+  for (const std::string_view name : {"cross_attention_layers", "mlp_only_layers", "moe_layers",
+                                      "attn_layer_indices", "full_attn_idxs"}) {
+    const Node* list = d.keys.node().find(name);
+    if (!list || list->kind != Node::list) continue;
+    for (const std::int64_t i : d.keys.integers({name}))
+      if (i >= d.layers)
+        d.keys.refuse({name}, "there is no layer " + std::to_string(i) + " among " +
+                                  std::to_string(d.layers));
+  }
+}
+
+// A list may go on with the layers of multi-token prediction, and no further.
+void check_layer_types(const Draft& d) {
+  const auto mtp = d.keys.integer({"num_nextn_predict_layers", "mtp_num_hidden_layers"});
+  const std::int64_t given = d.keys.length({"layer_types"});
+  if (given > checked_add(d.layers, mtp.value_or(0)))
+    d.keys.refuse({"layer_types"}, "the list has " + std::to_string(given) + " entries for " +
+                                       std::to_string(d.layers) + " layers");
+}
+
 constexpr std::string_view kInner[] = {
     "intermediate_size", "ff_intermediate_size", "block_ff_dim", "n_inner",
     "ffn_dim",           "ffn_hidden_size",      "d_ff",         "decoder_ffn_dim"};
@@ -70,8 +104,13 @@ constexpr std::string_view kInner[] = {
 
 void read_widths(Draft& d) {
   const Keys& k = d.keys;
+  require_agreement(k, {"hidden_size", "n_embd", "n_embed", "d_model"});
+  require_agreement(k, {"num_hidden_layers", "n_layer", "n_layers"});
+  require_agreement(k, {"num_attention_heads", "n_head", "n_heads"});
   d.hidden = k.count({"hidden_size", "n_embd", "n_embed", "d_model"});
   d.layers = layer_count(d);
+  check_layer_lists(d);
+  check_layer_types(d);
   // A model of Mamba layers only has no heads.
   if (k.has({"num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads"}) ||
       !k.has({"state_size"}))
