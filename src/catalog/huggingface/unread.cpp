@@ -225,7 +225,7 @@ void account_for_unread_keys(Draft& d) {
   for (const Keys::Unread& key : d.keys.unread()) {
     const std::string name = key.name.substr(key.name.rfind('.') + 1);
     if (is_irrelevant(name)) continue;
-    if (const std::string near = meant(d, name); !near.empty())
+    if (const std::string near = meant(d, name); !near.empty() && !key.off)
       throw Error("kv-plan does not know this key, and the configuration lacks '" + near + "'")
           .of(key.name)
           .at_line(key.line)
