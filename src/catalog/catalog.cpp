@@ -140,11 +140,17 @@ std::vector<CatalogEntry> Catalog::entries(std::string_view kind) const {
 }
 
 Error Catalog::unknown(std::string_view kind, std::string_view name) const {
-  std::vector<std::string> names;
+  // Names that go on where the typed one stops come before those that are spelt like it.
+  std::vector<std::string> names, longer;
   for (const CatalogEntry& entry : entries(kind)) {
+    if (!name.empty() && normalized(entry.name).starts_with(normalized(name)))
+      longer.push_back(entry.name);
     names.push_back(entry.name);
     names.insert(names.end(), entry.aliases.begin(), entry.aliases.end());
   }
+  std::stable_sort(longer.begin(), longer.end(),
+                   [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  if (!longer.empty()) names = std::move(longer);
   const std::string what(kind.substr(0, kind.size() - 1));  // "model", "device"
   const std::string near = did_you_mean(normalized(name), names);
   Error error("there is no " + what + " '" + std::string(name.substr(0, 120)) + "' in the catalog");
@@ -157,6 +163,14 @@ ModelSpec Catalog::model(std::string_view name_or_path) const {
   if (const auto entry = find("models", name_or_path))
     return read_entry(*entry, [](const Node& file) { return read_model(file); });
   if (looks_like_path(name_or_path)) return read_model_at(std::string(name_or_path));
+  if (const std::size_t slash = name_or_path.find('/'); slash != name_or_path.npos)
+    if (const auto entry = find("models", name_or_path.substr(slash + 1))) {
+      ModelSpec model = read_entry(*entry, [](const Node& file) { return read_model(file); });
+      model.warnings.push_back({"taken-by-name", "'" + std::string(name_or_path) +
+                                                     "' is not in the catalog: it is taken as " +
+                                                     model.name});
+      return model;
+    }
   throw unknown("models", name_or_path);
 }
 

@@ -167,6 +167,27 @@ TEST_CASE("what a multimodal model's total leaves out is named") {
   }
 }
 
+TEST_CASE("an id of another organisation is the model of that name, and says so") {
+  const ModelSpec model = catalog().model("somebody/Llama-3.2-3B-Instruct");
+  CHECK(model.name == "llama-3.2-3b");
+  CHECK(warns(model, "taken-by-name"));
+  CHECK_FALSE(warns(catalog().model("meta-llama/Llama-3.2-3B-Instruct"), "taken-by-name"));
+}
+
+TEST_CASE("a family's name is met with its members") {
+  for (const auto& [typed, member] : {std::pair{"llama3.1", "llama-3.1-8b"},
+                                      {"gpt-oss", "gpt-oss-20b"},
+                                      {"starcoder2", "starcoder2-7b"}}) {
+    CAPTURE(typed);
+    try {
+      catalog().model(typed);
+      FAIL("there is no such model");
+    } catch (const Error& e) {
+      CHECK(e.advice.find(member) != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("an id is found without its organisation") {
   CHECK(catalog().model("Llama-3.1-8B-Instruct").name == "llama-3.1-8b");
   CHECK(catalog().model("meta-llama/Llama-3.1-8B-Instruct").name == "llama-3.1-8b");

@@ -41,3 +41,40 @@ TEST_CASE("a name that contains a module keeps it from being quantised, in its o
   CHECK(format_of(m, "self_attn.q_proj") == "fp8-tensor");
   CHECK(m.layers[0].weights.front().format->name == "bf16");
 }
+
+TEST_CASE("a list of modules and their formats quantises those and nothing else") {
+  // As in nvidia/MiniMax-M3-NVFP4 and nvidia/NVIDIA-Nemotron-3.5-Lightning-30B-A3B-NVFP4.
+  const ModelSpec m = small_moe(
+      R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION",
+          "kv_cache_quant_algo": "FP8", "quantized_layers": {
+            "model.layers.0.mlp.experts": {"quant_algo": "NVFP4", "group_size": 16},
+            "model.layers.1.mlp.experts": {"quant_algo": "NVFP4", "group_size": 16},
+            "model.layers.1.self_attn.q_proj": {"quant_algo": "MXFP8"},
+            "model.layers.1.self_attn.o_proj": {"quant_algo": "FP8"}}})");
+  CHECK(format_of(m, "mlp.experts.*.up_proj") == "nvfp4");
+  CHECK(format_of(m, "self_attn.q_proj") == "mxfp8");
+  CHECK(format_of(m, "self_attn.o_proj") == "fp8-tensor");
+  CHECK(format_of(m, "self_attn.k_proj") == "bf16");
+  CHECK(m.layers[0].weights.front().format->name == "bf16");
+  CHECK(m.cache_hint->name == "fp8");
+}
+
+TEST_CASE("a scheme beside the configuration counts where the configuration has none") {
+  // As hf_quant_config.json of nvidia/Qwen3-235B-A22B-NVFP4.
+  const Node beside = parse_json(
+      R"({"quantization": {"quant_algo": "NVFP4", "group_size": 16, "kv_cache_quant_algo": "FP8",
+          "exclude_modules": ["lm_head", "model.layers.*.self_attn.q_proj"]}})");
+  const ModelSpec m = read_huggingface(
+      parse_json(R"({"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 2,
+                     "num_attention_heads": 4, "intermediate_size": 512, "vocab_size": 1000})"),
+      &beside);
+  CHECK(format_of(m, "self_attn.q_proj") == "bf16");
+  CHECK(format_of(m, "self_attn.k_proj") == "nvfp4");
+  CHECK(m.cache_hint->name == "fp8");
+}
+
+TEST_CASE("mixed precision without a list of modules is refused") {
+  CHECK_THROWS_AS(small_moe(R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"})"),
+                  Error);
+  CHECK_THROWS_AS(small_moe(R"({"quant_method": "modelopt", "quant_algo": "INT3_GUESS"})"), Error);
+}
