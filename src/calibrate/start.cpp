@@ -68,7 +68,10 @@ std::vector<DecodeAttentionLaw> StartOf<DecodeAttentionLaw>::of(const MeasuredRo
   law.cache = ByteScale(4e7);
   DecodeAttentionLaw unsplit = law;  // heads of their own are not always split
   unsplit.unsplit = e.bandwidth * 0.012;
-  return {law, unsplit};
+  DecodeAttentionLaw computing = law;  // a CPU's cores run out before its memory does
+  computing.rate = e.rate * 1.2;
+  computing.split = computing.unsplit = e.bandwidth * 10;
+  return {law, unsplit, computing};
 }
 
 std::vector<PrefillAttentionLaw> StartOf<PrefillAttentionLaw>::of(const MeasuredRows& rows) {

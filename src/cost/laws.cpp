@@ -94,7 +94,9 @@ Seconds time(const DecodeAttentionLaw& law, const DecodeAttentionShape& s, Cache
   const double token =
       (cache_row_bytes(*s.key, 1, s.k_width) + cache_row_bytes(*s.value, 1, s.v_width)).real();
   const double one_block = context * token / (grouped ? law.split : law.unsplit).v;
-  return floor + Seconds(smooth_max(law.sharpness, overhead, memory, one_block));
+  const double arithmetic = work_of(s).flops.v / law.rate.v;
+  return floor + Seconds(smooth_max(law.sharpness, smooth_max(law.sharpness, overhead, arithmetic),
+                                    memory, one_block));
 }
 
 Seconds time(const PrefillAttentionLaw& law, const PrefillAttentionShape& s, Caches) {

@@ -54,6 +54,7 @@ struct DecodeAttentionLaw {
   BytesPerSecond bandwidth;
   double width_64 = 1, width_192 = 1, width_256 = 1;  // bandwidth of other head widths against 128
   BytesPerSecond split, unsplit;  // of the share that one block reads, grouped and not
+  FlopsPerSecond rate{1e17};      // binds where few processors serve many queries per KV head
   double cache_gain = 2;
   ByteScale cache;
   double sharpness = 2;
@@ -75,6 +76,7 @@ struct DecodeAttentionLaw {
     f("width_256", law.width_256, 0.3, 1.2);
     f("split_bytes_per_second", law.split.v, 1e7, 1e15);
     f("unsplit_bytes_per_second", law.unsplit.v, 1e7, 1e15);
+    f("product_flops_per_second", law.rate.v, 1e8, 1e17);
     f("cache_gain", law.cache_gain, 1.0, 5.0);
     f("cache_bytes", law.cache.v, 1e6, 1e9);
     f("sharpness", law.sharpness, 1.0, 8.0);
