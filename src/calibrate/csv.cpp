@@ -80,12 +80,15 @@ class Row {
   std::vector<std::string> cells_;
 };
 
-// Collectives differ by what they do and by the library that does it.
+// Collectives differ by what they do and by the library that does it, experts by how evenly they
+// are chosen.
 std::string variant_of(const Shape& shape, const Row& row) {
-  const auto* collective = std::get_if<CollectiveShape>(&shape);
-  if (!collective) return {};
-  const std::string* library = row.at("backend");
-  return std::string(name_of(collective->kind)) + (library ? " " + *library : "");
+  if (const auto* collective = std::get_if<CollectiveShape>(&shape)) {
+    const std::string* library = row.at("backend");
+    return std::string(name_of(collective->kind)) + (library ? " " + *library : "");
+  }
+  const std::string* choice = row.at("distribution");
+  return choice && std::holds_alternative<MoeShape>(shape) ? *choice : "";
 }
 
 }  // namespace

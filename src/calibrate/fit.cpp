@@ -29,6 +29,26 @@ void assign(L& law, const std::vector<double>& logarithms) {
           [&](const char*, double& value, double, double) { value = std::exp(logarithms[i++]); });
 }
 
+// What no datasheet lets a law claim.
+struct Limits {
+  std::optional<BytesPerSecond> bandwidth;
+  std::optional<FlopsPerSecond> rate;
+
+  double of(std::string_view constant) const {
+    if (bandwidth && constant == "bytes_per_second") return bandwidth->v;
+    if (rate && constant == "flops_per_second") return rate->v;
+    return INFINITY;
+  }
+};
+
+Limits limits_of(const Class& c, const std::optional<DeviceSpec>& datasheet) {
+  Limits limits;
+  if (!datasheet || c.op == OperatorClass::collective) return limits;
+  limits.bandwidth = datasheet->bandwidth.value;
+  if (const Format* format = find_format(c.format)) limits.rate = datasheet->peak_for(*format);
+  return limits;
+}
+
 template <class L>
 struct Solution {
   L law;
@@ -37,10 +57,12 @@ struct Solution {
 
 // Fits the logarithms of the constants, from a given start.
 template <class L>
-Solution<L> fit_from(const L& start, const MeasuredRows& rows, Caches caches, int steps) {
+Solution<L> fit_from(const L& start, const MeasuredRows& rows, Caches caches, const Limits& limits,
+                     int steps) {
   std::vector<double> x;
   Box box;
-  L::each(start, [&](const char*, double value, double low, double high) {
+  L::each(start, [&](std::string_view name, double value, double low, double high) {
+    high = std::min(high, limits.of(name));
     x.push_back(std::log(std::clamp(value, low, high)));
     box.low.push_back(std::log(low));
     box.high.push_back(std::log(high));
@@ -58,10 +80,10 @@ Solution<L> fit_from(const L& start, const MeasuredRows& rows, Caches caches, in
 }
 
 template <class L>
-L best_law(const MeasuredRows& rows, Caches caches) {
+L best_law(const MeasuredRows& rows, Caches caches, const Limits& limits) {
   std::optional<Solution<L>> best;
   for (const L& start : StartOf<L>::of(rows)) {
-    const Solution<L> found = fit_from(start, rows, caches, kSteps);
+    const Solution<L> found = fit_from(start, rows, caches, limits, kSteps);
     if (!best || found.cost < best->cost) best = found;
   }
   return best.value().law;
@@ -75,36 +97,48 @@ std::vector<Prediction> predictions_of(const L& law, const MeasuredRows& rows, C
 }
 
 // What each fold's own fit says of the rows that it never saw.
-template <class L>
-std::vector<std::vector<Prediction>> unseen(const L& law, const MeasuredRows& rows,
-                                            const FitOptions& options) {
+struct Unseen {
   std::vector<std::vector<Prediction>> folds;
+  std::size_t values = 0;  // of axes, left out in all folds together
+
+  // Of all folds but one.
+  std::vector<Prediction> without(std::size_t fold) const {
+    std::vector<Prediction> all;
+    for (std::size_t i = 0; i < folds.size(); ++i)
+      if (i != fold) all.insert(all.end(), folds[i].begin(), folds[i].end());
+    return all;
+  }
+  std::vector<Prediction> all() const { return without(folds.size()); }
+  // Rows that share a value err alike: what is exchangeable is values, not rows, so the n + 1 of
+  // the conformal quantile counts them (Dunn, Wasserman, Ramdas 2022).
+  double level(double coverage) const {
+    return std::min(0.98, coverage * (1 + 1 / static_cast<double>(values)));
+  }
+};
+
+template <class L>
+Unseen unseen(const L& law, const MeasuredRows& rows, const FitOptions& options,
+              const Limits& limits) {
+  Unseen found;
   for (const Fold& fold : folds_of(thinned(rows, kMostRows, options.seed + 1), options.seed)) {
     if (fold.kept.size() < kLeastRows / 2 || fold.out.empty()) continue;
-    const L partial = fit_from(law, fold.kept, options.caches, kStepsAgain).law;
-    folds.push_back(predictions_of(partial, fold.out, options.caches));
+    const L partial = fit_from(law, fold.kept, options.caches, limits, kStepsAgain).law;
+    found.folds.push_back(predictions_of(partial, fold.out, options.caches));
+    found.values += fold.values;
   }
-  return folds;
-}
-
-std::vector<Prediction> joined(const std::vector<std::vector<Prediction>>& folds,
-                               std::size_t without) {
-  std::vector<Prediction> all;
-  for (std::size_t i = 0; i < folds.size(); ++i)
-    if (i != without) all.insert(all.end(), folds[i].begin(), folds[i].end());
-  return all;
+  return found;
 }
 
 // Each fold is judged by intervals that the other folds gave.
-std::optional<Quality> quality_of_folds(const std::vector<std::vector<Prediction>>& folds,
-                                        Fit fit) {
-  if (folds.size() < 2) return std::nullopt;
+std::optional<Quality> quality_of(const Unseen& unseen, Fit fit) {
+  if (unseen.folds.size() < 2) return std::nullopt;
   double inside = 0;
-  for (std::size_t i = 0; i < folds.size(); ++i) {
-    fit.bands = bands_of(joined(folds, i), fit.nominal);
-    inside += quality_of(folds[i], fit).coverage * static_cast<double>(folds[i].size());
+  for (std::size_t i = 0; i < unseen.folds.size(); ++i) {
+    const auto& fold = unseen.folds[i];
+    fit.bands = bands_of(unseen.without(i), unseen.level(fit.nominal));
+    inside += quality_of(fold, fit).coverage * static_cast<double>(fold.size());
   }
-  Quality quality = quality_of(joined(folds, folds.size()), fit);
+  Quality quality = quality_of(unseen.all(), fit);
   quality.coverage = inside / static_cast<double>(quality.samples);
   return quality;
 }
@@ -117,14 +151,15 @@ Fit fit_class(const Class& c, const MeasuredRows& rows, const FitOptions& option
   fit.variant = c.variant;
   fit.samples = static_cast<std::int64_t>(rows.size());
   fit.nominal = options.coverage;
-  const L law = best_law<L>(thinned(rows, kMostRows, options.seed), options.caches);
+  const Limits limits = limits_of(c, options.datasheet);
+  const L law = best_law<L>(thinned(rows, kMostRows, options.seed), options.caches, limits);
   fit.law = law;
-  const auto folds = unseen(law, rows, options);
-  fit.left_out = quality_of_folds(folds, fit);
+  const Unseen left = unseen(law, rows, options, limits);
+  fit.left_out = quality_of(left, fit);
   // Too few values for that: the rows themselves, which flatters.
-  fit.bands = bands_of(
-      folds.empty() ? predictions_of(law, rows, options.caches) : joined(folds, folds.size()),
-      options.coverage);
+  fit.bands = left.folds.empty()
+                  ? bands_of(predictions_of(law, rows, options.caches), options.coverage)
+                  : bands_of(left.all(), left.level(options.coverage));
   return fit;
 }
 

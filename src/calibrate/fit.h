@@ -4,8 +4,10 @@
 // for.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "cost/device.h"
 #include "cost/measured.h"
 #include "cost/profile.h"
 
@@ -15,6 +17,7 @@ struct FitOptions {
   Caches caches = Caches::cold;  // warm: launches were repeated without flushing
   std::uint64_t seed = 1;
   double coverage = 0.8;
+  std::optional<DeviceSpec> datasheet;  // laws claim no more than its rates
 };
 
 // One fit per class, format and variant with at least 8 rows. Products with weights are fitted

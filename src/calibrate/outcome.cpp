@@ -41,7 +41,9 @@ Profile profile_of(const Session& session, std::uint64_t seed) {
   if (!session.launch.samples.times.empty())
     profile.launch = Seconds(session.launch.samples.spread().median);
   profile.measured = measured_of(session);
-  profile.fits = fit_all(profile.measured, {.caches = Caches::cold, .seed = seed});
+  FitOptions options;
+  options.seed = seed;
+  profile.fits = fit_all(profile.measured, options);
   return profile;
 }
 

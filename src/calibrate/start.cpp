@@ -49,6 +49,7 @@ std::vector<GemmLaw> StartOf<GemmLaw>::of(const MeasuredRows& rows) {
   law.rate = e.rate;
   law.per_output = Seconds(0.3 / e.bandwidth.v);
   law.per_input = Seconds(0.3 / e.bandwidth.v);
+  law.per_row = e.floor / 1000;
   return {law};
 }
 
@@ -85,6 +86,7 @@ std::vector<PrefillAttentionLaw> StartOf<PrefillAttentionLaw>::of(const Measured
   law.bandwidth = e.bandwidth * 1.5;
   law.write = e.bandwidth;
   law.rate = e.rate;
+  law.per_block = e.floor / 1000;
   law.per_query = e.floor / 2000;
   return {law};
 }
@@ -95,6 +97,7 @@ std::vector<LatentLaw> StartOf<LatentLaw>::of(const MeasuredRows& rows) {
   law.floor = e.floor;
   law.per_doubling = e.floor * 0.05;
   law.per_sequence = e.floor / 300;
+  law.per_query = e.floor / 10000;
   law.bandwidth = e.bandwidth;
   law.split = e.bandwidth * 0.5;
   law.rate = e.rate;

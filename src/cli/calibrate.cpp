@@ -116,6 +116,7 @@ Answer answer_calibrate(const Request& request, const Catalog& catalog) {
                       holdout = read_all(request.holdout, device.name);
   FitOptions options;
   options.caches = Caches::warm;
+  options.datasheet = device;
   options.seed = static_cast<std::uint64_t>(request.seed.value_or(1));
   Profile profile;
   profile.device = device.name;

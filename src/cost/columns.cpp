@@ -167,6 +167,8 @@ void require_sane(const Shape& shape) {
             throw Error("the KV heads do not divide the heads").of("kv_heads");
         if constexpr (requires { s.chosen; }) {
           (void)stored_bytes(*s.weights, checked_mul(s.inner, 3), s.hidden);
+          if (s.expert_parallel > s.experts)
+            throw Error("more ranks than there are experts").of("ep");
           if (s.chosen > s.experts) throw Error("more experts chosen than there are").of("topk");
         }
       },

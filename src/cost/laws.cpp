@@ -67,11 +67,13 @@ double tiled(std::int64_t n) { return 64 * real(ceil_div(n, 64)); }
 Seconds time(const GemmLaw& law, const GemmShape& s, Caches) {
   const double memory = ramped(work_of(s).distinct.real(), law.bandwidth, law.ramp, law.ramp_size);
   const double arithmetic = 2 * tiled(s.m) * tiled(s.n) * real(s.k) / law.rate.v;
-  const double serial = law.per_k.v * saturated(real(s.k), law.split_k);
+  const double serial =
+      law.per_k.v * saturated(real(s.k), law.split_k) * (s.m == 1 ? law.single_row : 1);
   return law.floor +
          Seconds(smooth_max(law.memory_sharpness, serial,
                             smooth_max(law.rate_sharpness, memory, arithmetic))) +
-         law.per_output * (real(s.m) * real(s.n)) + law.per_input * (real(s.m) * real(s.k));
+         law.per_output * (real(s.m) * real(s.n)) + law.per_input * (real(s.m) * real(s.k)) +
+         law.per_row * real(s.m);
 }
 
 Seconds time(const DecodeAttentionLaw& law, const DecodeAttentionShape& s, Caches caches) {
@@ -108,15 +110,18 @@ Seconds time(const PrefillAttentionLaw& law, const PrefillAttentionShape& s, Cac
 
   const double new_rows = real(s.batch) * real(s.kv_heads) * queries;
   const double written = 2 * new_rows * real(s.k_width + s.v_width);  // 16 bits each
-  const double spans = at_least(queries, law.rows) * (queries / 2 + real(s.past) + law.tile);
+  const double spans = queries * (queries / 2 + real(s.past) + law.tile);
   const double rate =
       law.rate.v * at_width(128 * widths, law.width_64, law.width_192, law.width_256);
   const double arithmetic =
       2 * real(s.batch) * real(s.heads) * real(s.k_width + s.v_width) * spans / rate;
   const double memory = work_of(s).distinct.real() / law.bandwidth.v;
+  const double blocks =
+      alone ? 0 : law.per_block.v * real(s.batch) * real(s.heads) * at_least(queries / 128, 1);
   const double serial = law.per_query.v * (queries + real(s.past)) * widths;
   return floor + Seconds(written / law.write.v) +
-         Seconds(smooth_max(law.sharpness, memory, arithmetic, serial));
+         Seconds(smooth_max(law.sharpness, smooth_max(law.sharpness, memory, blocks), arithmetic,
+                            serial));
 }
 
 Seconds time(const LatentLaw& law, const LatentDecodeShape& s, Caches caches) {
@@ -126,15 +131,16 @@ Seconds time(const LatentLaw& law, const LatentDecodeShape& s, Caches caches) {
       (cache_row_bytes(*s.latent_format, 1, s.latent) + cache_row_bytes(*s.rope_format, 1, s.rope))
           .real();
   const double memory =
-      read_time(work.distinct.real(), law.bandwidth.v, law.cache_gain, law.cache, caches);
+      read_time(real(s.batch) * context * row, law.bandwidth.v, law.cache_gain, law.cache, caches);
   return law.floor + law.per_doubling * std::log2(1 + context / 128) +
-         law.per_sequence * real(s.batch) +
+         law.per_sequence * real(s.batch) + law.per_query * (real(s.batch) * real(s.heads)) +
          Seconds(smooth_max(law.sharpness, memory, work.flops.v / law.rate.v,
                             context * row / law.split.v));
 }
 
 Seconds time(const MoeLaw& law, const MoeShape& s, Caches) {
-  const double choices = real(s.tokens) * real(s.chosen) / real(s.expert_parallel);
+  const double choices =
+      real(s.tokens) * real(s.chosen) * std::pow(real(s.expert_parallel), law.skew - 1);
   const double experts = real(s.experts) / real(s.expert_parallel);
   const double inner = real(s.inner) / real(s.tensor_parallel);
   // Experts that this rank reads when choices are uniform.

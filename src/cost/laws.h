@@ -20,11 +20,13 @@ struct GemmLaw {
   Seconds floor;
   Seconds per_k;          // one pass over k, where tiles are few
   double split_k = 2048;  // beyond it, k is split and the passes run side by side
+  double single_row = 1;  // one row of x passes k so many times as long: kernels of its own
   BytesPerSecond bandwidth;
   double ramp = 0.1;  // short reads take 1 + ramp times as long, up to about `ramp_size`
   ByteScale ramp_size;
   FlopsPerSecond rate;
-  Seconds per_output, per_input;  // per element of y and x beyond their bytes
+  // Per element of y and x beyond their bytes, and per row of x: conversions of activations.
+  Seconds per_output, per_input, per_row;
   double memory_sharpness = 2, rate_sharpness = 2;
 
   template <class Law, class F>
@@ -32,12 +34,14 @@ struct GemmLaw {
     f("floor_seconds", law.floor.v, 1e-8, 1e-1);
     f("seconds_per_k", law.per_k.v, 1e-14, 1e-6);
     f("split_k", law.split_k, 32.0, 1e6);
+    f("single_row", law.single_row, 0.2, 3.0);
     f("bytes_per_second", law.bandwidth.v, 1e8, 1e14);
     f("ramp", law.ramp, 1e-3, 2.0);
     f("ramp_bytes", law.ramp_size.v, 1e5, 1e10);
     f("flops_per_second", law.rate.v, 1e8, 1e17);
     f("seconds_per_output", law.per_output.v, 1e-18, 1e-7);
     f("seconds_per_input", law.per_input.v, 1e-18, 1e-7);
+    f("seconds_per_row", law.per_row.v, 1e-14, 1e-4);
     f("memory_sharpness", law.memory_sharpness, 1.0, 8.0);
     f("rate_sharpness", law.rate_sharpness, 1.0, 8.0);
   }
@@ -92,7 +96,7 @@ struct PrefillAttentionLaw {
   FlopsPerSecond rate;
   double width_64 = 1, width_192 = 1, width_256 = 1;  // rate of other head widths against 128
   double tile = 64;   // tokens by which a query's span is rounded up
-  double rows = 16;   // queries below which a tile is not full
+  Seconds per_block;  // of up to 128 queries of one head
   Seconds per_query;  // serial part of a block per query and 128 numbers
   double sharpness = 2;
 
@@ -110,7 +114,7 @@ struct PrefillAttentionLaw {
     f("width_192", law.width_192, 0.2, 2.0);
     f("width_256", law.width_256, 0.2, 2.0);
     f("tile_tokens", law.tile, 0.5, 3000.0);
-    f("tile_rows", law.rows, 1.0, 256.0);
+    f("seconds_per_block", law.per_block.v, 1e-12, 1e-3);
     f("seconds_per_query", law.per_query.v, 1e-13, 1e-3);
     f("sharpness", law.sharpness, 1.0, 8.0);
   }
@@ -120,6 +124,7 @@ struct PrefillAttentionLaw {
 // t = floor + max(memory, arithmetic, one split's tokens) for latents that all heads share.
 struct LatentLaw {
   Seconds floor, per_doubling, per_sequence;
+  Seconds per_query;  // of one head of one sequence: read, written and normalised
   BytesPerSecond bandwidth, split;
   FlopsPerSecond rate;
   double cache_gain = 2;
@@ -131,6 +136,7 @@ struct LatentLaw {
     f("floor_seconds", law.floor.v, 1e-8, 1e-1);
     f("seconds_per_doubling", law.per_doubling.v, 1e-10, 1e-3);
     f("seconds_per_sequence", law.per_sequence.v, 1e-12, 1e-3);
+    f("seconds_per_query", law.per_query.v, 1e-13, 1e-3);
     f("bytes_per_second", law.bandwidth.v, 1e8, 1e14);
     f("split_bytes_per_second", law.split.v, 1e7, 1e15);
     f("flops_per_second", law.rate.v, 1e8, 1e17);
@@ -146,7 +152,8 @@ struct MoeLaw {
   Seconds floor, per_expert;
   BytesPerSecond bandwidth, shuffle;
   FlopsPerSecond rate;
-  double rows = 16;  // tokens of one expert below which a tile is not full
+  double rows = 16;   // tokens of one expert below which a tile is not full
+  double skew = 0.1;  // of ranks > 1 the busiest has ranks^skew times its share of the choices
   double sharpness = 2;
 
   template <class Law, class F>
@@ -157,6 +164,7 @@ struct MoeLaw {
     f("shuffle_bytes_per_second", law.shuffle.v, 1e8, 1e15);
     f("flops_per_second", law.rate.v, 1e8, 1e17);
     f("tile_rows", law.rows, 1.0, 512.0);
+    f("skew", law.skew, 1e-3, 1.0);
     f("sharpness", law.sharpness, 1.0, 8.0);
   }
   friend bool operator==(const MoeLaw&, const MoeLaw&) = default;

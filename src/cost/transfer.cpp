@@ -17,12 +17,12 @@ struct Transfer {
 };
 constexpr std::array kTransfers = {
     Transfer{OperatorClass::decode_attention, 0.54, 0.94},
-    Transfer{OperatorClass::prefill_attention, 0.70, 1.30},
-    Transfer{OperatorClass::gemm, 0.61, 1.01},
-    Transfer{OperatorClass::weight_stream, 0.72, 1.32},
+    Transfer{OperatorClass::prefill_attention, 0.62, 1.14},
+    Transfer{OperatorClass::gemm, 0.61, 0.99},
+    Transfer{OperatorClass::weight_stream, 0.68, 0.95},
 };
 // Of classes that were measured on one of the two only: the outermost of the others.
-constexpr Transfer kUnmeasured{OperatorClass::moe, 0.54, 1.32};
+constexpr Transfer kUnmeasured{OperatorClass::moe, 0.54, 1.14};
 
 const Transfer& transfer_of(OperatorClass op) {
   const auto found = std::find_if(kTransfers.begin(), kTransfers.end(),

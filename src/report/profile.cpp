@@ -3,6 +3,10 @@
 
 namespace kvplan {
 
+std::string subject_of(const Fit& fit) {
+  return fit.format + (fit.format.empty() || fit.variant.empty() ? "" : " ") + fit.variant;
+}
+
 Object parameters_of(const Fit& fit) {
   Object all;
   std::visit(

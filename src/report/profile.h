@@ -7,6 +7,8 @@
 
 namespace kvplan {
 
+// "bf16", "all_reduce NCCL", "fp8 balanced".
+std::string subject_of(const Fit&);
 // The constants of its law (cost/laws.h).
 Object parameters_of(const Fit&);
 // One of them; empty where the law has none of this name.
@@ -43,12 +45,11 @@ inline constexpr auto description<Profile> =
 template <>
 inline constexpr auto description<Fit> = std::tuple{
     field("class", &Fit::op, "class"),
-    field(
-        "of", [](const Fit& f) { return f.format.empty() ? f.variant : f.format; }, "of"),
+    field("of", subject_of, "of"),
     field("format", [](const Fit& f) { return said(f.format); }),
     field("variant", [](const Fit& f) { return said(f.variant); }),
     field("samples", &Fit::samples, "samples"),
-    field("holdout_samples", judged_by<&Quality::samples>, "held out"),
+    field("holdout_samples", judged_by<&Quality::samples>),
     field("parameters", parameters_of),
     field(
         "bytes_per_second",

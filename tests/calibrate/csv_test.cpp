@@ -77,6 +77,21 @@ TEST_CASE("a faulty table is refused with its line") {
             "heads,kv_heads,head_dim,kv_dtype,batch,kv_len,time_us\n3,2,64,bf16,1,1,1\n") == 2);
 }
 
+TEST_CASE("ranks without an expert and choices beyond all experts are refused") {
+  const std::string moe = "dtype,tokens,hidden,inter,topk,experts,tp,ep,time_us\n";
+  CHECK(line_of_error(moe + "bf16,1,2048,512,2,8,1,16,5\n") == 2);
+  CHECK(line_of_error(moe + "bf16,1,2048,512,9,8,1,1,5\n") == 2);
+  CHECK(line_of_error(moe + "bf16,1,2048,512,8,8,1,8,5\n") == -1);
+}
+
+TEST_CASE("experts are told apart by how evenly they are chosen") {
+  const MeasuredTable table = read_measured(
+      "dtype,tokens,hidden,inter,topk,experts,tp,ep,distribution,time_us\n"
+      "bf16,1,2048,512,8,256,1,1,power_law_1.2,38.061\n",
+      "");
+  CHECK(table.rows[0].variant == "power_law_1.2");
+}
+
 TEST_CASE("any bytes give rows or an error") {
   const std::string good = kGemm + "1,2048,4096,bf16,5.5\n16,2048,4096,fp8,7\n";
   std::uint32_t state = 1;
