@@ -90,10 +90,10 @@ inline constexpr auto description<DecodeRow> = std::tuple{
         .where_known(),
     field(
         "typical", [](const DecodeRow& r) { return typical_of(r); }, "typical")
-        .where_it_varies(),
+        .where_known(),
     field("usd_per_million_tokens", &DecodeRow::usd_per_million_tokens, "$ per M tokens")
         .as(Show::usd)
-        .where_it_varies()};
+        .where_known()};
 
 template <>
 inline constexpr auto description<DecodeAnswer> =
