@@ -7,9 +7,8 @@
 #include "cli/answer.h"
 #include "cli/lengths.h"
 #include "cli/lengths_part.h"
-#include "cli/plan_text.h"
+#include "cli/plan_command.h"
 #include "cli/profiles.h"
-#include "engine/command_line.h"
 #include "engine/flags.h"
 #include "plan/ladder.h"
 #include "plan/levers.h"
@@ -183,23 +182,6 @@ void add_levers(Document& document, Object& plan, const Resolved& r, const PlanF
       "first token. What is at work already is compared with doing without."};
 }
 
-void add_command(Document& document, Object& plan, const Resolved& r, const PlanFacts& f) {
-  const std::string& engine = r.setup.engine.name;
-  if (!f.sizing.fits && r.setup.device->kind == "gpu" &&
-      (engine == "llama.cpp" || engine == "ollama"))
-    document.closing.push_back(
-        "The rest can stay in host memory: name the CPU, as in --host ryzen-9950x-64gb.");
-  if (!f.sizing.fits) return;
-  const Tokens reached =
-      f.sizing.capacity.max_context.value_or(f.sizing.max_context.value_or(r.longest()));
-  const Tokens length = std::min(reached, r.longest());
-  const std::string line = command_line(r.setup.engine, r.setup.deployment,
-                                        {r.served, length, f.asked ? f.asked->batch : 1});
-  if (line.empty()) return;
-  plan.emplace_back("command_line", value(line));
-  document.closing.push_back("Run it: " + line);
-}
-
 PlanFacts facts_of(const Request& request, Resolved& r, Trace* trace) {
   PlanFacts f;
   if (request.lengths) {
@@ -208,6 +190,8 @@ PlanFacts facts_of(const Request& request, Resolved& r, Trace* trace) {
   }
   f.asked = asked_load(request, r, f.lengths);
   const Tokens usual = std::min(kUsersContext, r.longest());
+  f.sizing = sizing(r.setup, f.asked, usual, r.longest());
+  choose_length(request, r, f);
   f.sizing = sizing(r.setup, f.asked, usual, r.longest());
   f.rates = decode_answer(r.setup, rate_loads(r, f.sizing, f.asked), trace);
   f.fast_enough = fast_enough(request, f.rates);
@@ -248,7 +232,7 @@ Answer answer_plan(const Request& request, const Catalog& catalog) {
   if (request.explain) add_explanation(document, trace);
   add_command(document, plan, r, f);
   document.body.emplace_back("plan", Value{std::move(plan)});
-  if (const auto text = default_length_note(r, f.sizing)) document.closing.push_back(*text);
+  if (const auto text = default_length_note(r, f)) document.closing.push_back(*text);
   finish(document, r);
   return {std::move(document), f.yes() ? 0 : 1, r.warnings};
 }

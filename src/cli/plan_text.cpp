@@ -73,13 +73,12 @@ std::string lead_of(const Resolved& r, const PlanFacts& f) {
   return text + ".";
 }
 
-std::optional<std::string> default_length_note(const Resolved& r, const Sizing& f) {
-  if (r.setup.engine.name != "vllm" || r.setup.engine.max_model_len || !f.capacity.max_context)
-    return std::nullopt;
-  if (*f.capacity.max_context >= r.longest()) return std::nullopt;
+std::optional<std::string> default_length_note(const Resolved& r, const PlanFacts& f) {
+  if (!f.refused_length || r.setup.engine.name != "vllm") return std::nullopt;
   return fmt::format(
-      "vLLM would refuse to start at the model's own length of {} tokens: pass --max-model-len {}.",
-      tokens_text(r.longest()), f.capacity.max_context->n);
+      "vLLM would refuse to start at the model's own length of {} tokens: hence --max-model-len "
+      "{}.",
+      tokens_text(*f.refused_length), f.longest.n);
 }
 
 }  // namespace kvplan

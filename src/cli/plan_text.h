@@ -24,6 +24,8 @@ struct PlanFacts {
   Sizing sizing;
   DecodeAnswer rates;
   LayoutSearch layouts;
+  Tokens longest;                        // request that the engine accepts
+  std::optional<Tokens> refused_length;  // the model's own, where the engine would refuse it
   bool fast_enough = true;
 
   bool yes() const { return sizing.fits && fast_enough; }
@@ -31,6 +33,6 @@ struct PlanFacts {
 
 std::string lead_of(const Resolved&, const PlanFacts&);
 // What the engine does when nobody names a length: it takes the model's own and may refuse.
-std::optional<std::string> default_length_note(const Resolved&, const Sizing&);
+std::optional<std::string> default_length_note(const Resolved&, const PlanFacts&);
 
 }  // namespace kvplan

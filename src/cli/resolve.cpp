@@ -9,6 +9,7 @@
 #include "cli/values.h"
 #include "engine/command_line.h"
 #include "engine/flags.h"
+#include "engine/settings.h"
 #include "model/recipe.h"
 #include "plan/layouts.h"
 #include "report/kv.h"
@@ -21,6 +22,13 @@ namespace {
 
 void note(Resolved& r, std::string what, std::string value, Basis basis, std::string source) {
   r.assumptions.push_back({std::move(what), std::move(value), basis, std::move(source)});
+}
+
+bool is_quantised(const ModelSpec& model) {
+  for (const Layer& layer : model.layers)
+    for (const Weight& w : layer.weights)
+      if (w.is_matrix && w.format->bits < 16) return true;
+  return false;
 }
 
 // Only these roles count, for questions about a part of a model.
@@ -171,9 +179,51 @@ Request with_engine_flags(Request request, EngineOptions& engine) {
   for (const auto& [option, member] : numbers)
     if (const auto text = said(option)) request.*member = count_of(*text);
   if (const auto text = said("--kv")) request.kv = text;
+  if (const auto text = said("--weights"); text == "fp8" && !request.weights)
+    request.weights = text;
   if (const auto text = said("--max-model-len")) engine.max_model_len = Tokens(count_of(*text));
   if (const auto text = said("--utilization")) engine.utilization = share_of(*text);
   return request;
+}
+
+bool has_experts(const ModelSpec& model) {
+  for (const Layer& layer : model.layers)
+    for (const Weight& w : layer.weights)
+      if (w.role == Role::routed_expert) return true;
+  return false;
+}
+
+// Switches of engines that spread experts, or attention too, over all ranks of a stage. SGLang and
+// TensorRT-LLM then count in tp what are tp x dp ranks here.
+Request spread_over_ranks(Request request, const Resolved& r) {
+  const Settings settings(r.setup.engine);
+  const bool experts = has_experts(r.as_read);
+  const auto on = [&](const char* key) { return settings.boolean(key).value_or(false); };
+  const std::int64_t tp = request.tp.value_or(1), dp = request.dp.value_or(1);
+  const std::string& engine = r.setup.engine.name;
+  if (engine == "vllm" && on("enable_expert_parallel") && experts && !request.ep)
+    request.ep = checked_mul(tp, dp);
+  const bool sglang = engine == "sglang" && on("enable_dp_attention") && dp > 1 && tp % dp == 0;
+  const bool trtllm = engine == "trtllm" && on("enable_attention_dp") && tp > 1 && dp == 1;
+  if (!sglang && !trtllm) return request;
+  request.dp = sglang ? dp : tp;
+  request.tp = sglang ? tp / dp : 1;
+  if (experts && !request.ep) request.ep = tp;
+  return request;
+}
+
+// What the engine quantises while it loads counts for checkpoints in 16 bits alone.
+void choose_weights(const Request& typed, const Request& effective, Resolved& r) {
+  const bool by_engine = effective.weights && !typed.weights;
+  const bool narrow = is_quantised(apply_recipe(r.as_read, "config"));
+  const std::string recipe = by_engine && narrow ? "config" : effective.weights.value_or("config");
+  if (!effective.weights)
+    note(r, "--weights", "config", Basis::exact, "the formats of the checkpoint");
+  r.setup.model = apply_recipe(r.as_read, recipe);
+  if (typed.roles) keep_roles(r.setup.model, *typed.roles);
+  if (!r.as_read.max_context)
+    note(r, "--max-model-len", "32768", Basis::assumed,
+         "the configuration names no longest context");
 }
 
 void choose_device(const Request& request, Resolved& r, const Catalog& catalog,
@@ -231,19 +281,12 @@ Resolved resolve(const Request& request, const Catalog& catalog, ModelSpec model
   Resolved r;
   r.as_read = std::move(model);
   r.warnings = r.as_read.warnings;
-  const std::string recipe = request.weights.value_or("config");
-  if (!request.weights)
-    note(r, "--weights", "config", Basis::exact, "the formats of the checkpoint");
-  r.setup.model = apply_recipe(r.as_read, recipe);
-  if (request.roles) keep_roles(r.setup.model, *request.roles);
-  if (!r.as_read.max_context)
-    note(r, "--max-model-len", "32768", Basis::assumed,
-         "the configuration names no longest context");
   const Counted named = device.empty() ? Counted{} : counted(device);
   choose_device(request, r, catalog, named.name);
   choose_engine(request, r, default_engine);
   r.setup.engine.device = r.setup.device;
-  const Request effective = with_engine_flags(request, r.setup.engine);
+  const Request effective = spread_over_ranks(with_engine_flags(request, r.setup.engine), r);
+  choose_weights(request, effective, r);
   choose_cache(effective, r);
   choose_layout(effective, r,
                 device.empty() || named.count == 1 ? std::nullopt : std::optional(named.count));

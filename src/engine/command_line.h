@@ -27,6 +27,7 @@ struct Serve {
   std::string model;
   std::optional<Tokens> context = {};  // of one sequence
   std::int64_t sequences = 1;
+  std::string quantization = {};  // that the engine applies itself while it loads: "fp8"
 };
 // The line to run. Flags at their default are left out. Empty for the ideal.
 std::string command_line(const EngineOptions&, const Deployment&, const Serve&);

@@ -223,12 +223,30 @@ class Line {
   }
   void pass_over(const EngineFlags& table, const std::string& word, bool has_value) {
     const std::string name = as_setting(word);
+    if (name == "extra_llm_api_options" && !has_value && read_echoed_file()) return;
     const auto switches = words_in(table.idle_switches);
     const bool is_switch = std::find(switches.begin(), switches.end(), name) != switches.end();
     if (!table.is_idle(name)) warn(word);
     const bool takes = !has_value && !is_switch && at_ + 1 < words_.size() &&
                        !is_flag(words_[at_ + 1]) && !ends(words_[at_ + 1]);
     at_ += takes;
+  }
+  // A file that the line makes itself: <(echo '{"enable_attention_dp":true}').
+  bool read_echoed_file() {
+    constexpr std::size_t kWords = 2;
+    if (at_ + kWords >= words_.size() || words_[at_ + 1] != "<(echo") return false;
+    std::string json = words_[at_ += kWords];
+    if (json.ends_with(')')) json.pop_back();
+    const EngineFlags& table = flags_of(command_.options.name);
+    constexpr std::string_view kFile = "file.";
+    for (const auto& [name, text] : settings_of_json("file", json)) {
+      const std::string setting = name.substr(kFile.size());
+      if (const EngineFlag* flag = table.find(setting))
+        set(*flag, text);
+      else
+        warn(setting);
+    }
+    return true;
   }
   void warn(const std::string& name) {
     command_.warnings.push_back(

@@ -59,7 +59,8 @@ Serving serving_of(const EngineOptions& options, const Parallelism& p) {
                 .value_or(folded<Rules>(kRows, version).block);
   s.max_tokens = positive(settings, "kv_cache_config.max_tokens");
   s.windows = windows_in(settings.text("kv_cache_config.max_attention_window").value_or(""));
-  const bool spread = settings.boolean("enable_attention_dp").value_or(false);
+  // Where the layout says it already, each of its replicas is one of these ranks.
+  const bool spread = settings.boolean("enable_attention_dp").value_or(false) && p.dp == 1;
   s.attention_dp = spread ? p.tp : 1;
   s.ranks = spread ? 1 : p.tp;
   return s;

@@ -44,11 +44,21 @@ std::string shortest(double value) {
   return text;
 }
 
+// Replicas of attention that share one set of experts. SGLang and TensorRT-LLM call it attention
+// data parallelism and count all of its ranks as tensor-parallel ones.
+bool spreads_attention(const EngineOptions& options, const Parallelism& p) {
+  return p.dp > 1 && p.ep > 1 && (options.name == "sglang" || options.name == "trtllm");
+}
+Parallelism as_flagged(const EngineOptions& options, Parallelism p) {
+  if (spreads_attention(options, p)) p.tp = checked_mul(p.tp, p.dp);
+  return p;
+}
+
 // What the deployment says, by kv-plan's options.
 std::map<std::string, std::string> common_options(const EngineOptions& options,
                                                   const Deployment& deployment,
                                                   const Serve& serve) {
-  const Parallelism& p = deployment.parallel;
+  const Parallelism p = as_flagged(options, deployment.parallel);
   std::map<std::string, std::string> said;
   for (const auto& [option, n] :
        {std::pair{"--tp", p.tp}, {"--pp", p.pp}, {"--dp", p.dp}, {"--ep", p.ep}, {"--dcp", p.dcp}})
@@ -56,6 +66,7 @@ std::map<std::string, std::string> common_options(const EngineOptions& options,
   const auto length = options.max_model_len ? options.max_model_len : serve.context;
   if (length) said["--max-model-len"] = std::to_string(length->n);
   if (options.utilization) said["--utilization"] = shortest(*options.utilization);
+  if (!serve.quantization.empty()) said["--weights"] = serve.quantization;
   if (options.kv_pool) said["--kv-pool"] = std::to_string(options.kv_pool->n);
   if (!is_default_format(options.name, deployment.cache))
     said["--kv"] =
@@ -77,6 +88,9 @@ Settings all_settings(const EngineOptions& options, const Deployment& deployment
   }
   if (options.name == "vllm" && deployment.parallel.ep > 1)
     all.try_emplace("enable_expert_parallel", "true");
+  if (spreads_attention(options, deployment.parallel))
+    all.try_emplace(options.name == "sglang" ? "enable_dp_attention" : "enable_attention_dp",
+                    "true");
   if (options.name == "ollama" && serve.sequences > 1)
     all.try_emplace("num_parallel", std::to_string(serve.sequences));
   if (options.name != "llama.cpp") return all;
@@ -101,11 +115,22 @@ bool is_on(const std::string& value) {
          value == "yes";
 }
 
+// trtllm-serve has no flag for these: they go by a file.
+bool goes_by_file(const EngineOptions& options, const std::string& name) {
+  return options.name == "trtllm" &&
+         (name.find('.') != std::string::npos || name == "enable_attention_dp");
+}
+
 std::string flags_text(const EngineOptions& options, const Settings& settings) {
   const EngineFlags& table = flags_of(options.name);
   std::map<std::string, Settings> nested;
+  Settings file;
   std::string text;
   for (const auto& [name, value] : settings) {
+    if (goes_by_file(options, name)) {
+      file[name] = value;
+      continue;
+    }
     if (const auto dot = name.find('.'); dot != std::string::npos) {
       nested[name.substr(0, dot)][name.substr(dot + 1)] = value;
       continue;
@@ -116,16 +141,10 @@ std::string flags_text(const EngineOptions& options, const Settings& settings) {
     else
       text += " " + spelled(options.name, name) + (value.empty() ? "" : " " + shell_quoted(value));
   }
-  if (options.name == "trtllm" && !nested.empty()) {  // these have no flag, but a file
-    Settings joined;
-    for (const auto& [name, inner] : nested)
-      for (const auto& [key, value] : inner)
-        joined[std::string(name).append(".").append(key)] = value;
-    return text + " --extra_llm_api_options <(echo " + shell_quoted(json_of_settings(joined)) + ")";
-  }
   for (const auto& [name, inner] : nested)
     text += " " + spelled(options.name, name) + " " + shell_quoted(json_of_settings(inner));
-  return text;
+  if (file.empty()) return text;
+  return text + " --extra_llm_api_options <(echo " + shell_quoted(json_of_settings(file)) + ")";
 }
 
 std::string environment_text(const EngineOptions& options, const Settings& settings) {

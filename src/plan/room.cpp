@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/room.h"
 
+#include <algorithm>
+
+#include "engine/settings.h"
+#include "plan/solve.h"
 #include "search.h"
 
 namespace kvplan {
@@ -12,13 +16,35 @@ constexpr std::int64_t kMostSequences = 1 << 20;
 
 Room::Room(const Setup& setup)
     : engine_(make_engine(setup.engine, setup.model, setup.deployment)),
-      replicas_(setup.deployment.parallel.dp) {
+      replicas_(setup.deployment.parallel.dp),
+      allowed_(allowed_by(setup.engine)) {
   if (!setup.engine.kv_pool) budget_ = engine_->budget(setup.device.value());
   pool_ = budget_ ? budget_->kv_pool.value : *setup.engine.kv_pool;
 }
 
+// llama.cpp divides ctx_size among its slots where their number is given; else they share it.
+Room::Allowed Room::allowed_by(const EngineOptions& options) {
+  const Settings settings(options);
+  Allowed allowed;
+  if (options.max_model_len) allowed.context = options.max_model_len->n;
+  if (const auto flag = sequences_flag(options.name); !flag.empty())
+    allowed.sequences = settings.integer(flag);
+  const auto cells = options.name == "llama.cpp" ? settings.integer("ctx_size") : std::nullopt;
+  if (!cells || *cells <= 0) return allowed;
+  constexpr std::int64_t kPadding = 256;
+  if (allowed.sequences && !settings.boolean("kv_unified").value_or(false))
+    allowed.context = round_up(*cells / std::max<std::int64_t>(1, *allowed.sequences), kPadding);
+  else
+    allowed.tokens = round_up(*cells, kPadding);
+  return allowed;
+}
+
 bool Room::holds(const Load& load) const {
-  return pool_.n > 0 && engine_->reserved(load.context, ceil_div(load.batch, replicas_)) <= pool_;
+  const std::int64_t batch = ceil_div(load.batch, replicas_);
+  if (allowed_.context && load.context.n > *allowed_.context) return false;
+  if (allowed_.sequences && batch > *allowed_.sequences) return false;
+  if (allowed_.tokens && checked_mul(load.context.n, batch) > *allowed_.tokens) return false;
+  return pool_.n > 0 && engine_->reserved(load.context, batch) <= pool_;
 }
 
 std::optional<Tokens> Room::largest_context(std::int64_t batch, Tokens limit) const {

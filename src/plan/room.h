@@ -19,7 +19,8 @@ class Room {
   const std::optional<Budget>& budget() const { return budget_; }  // absent: the pool was given
   Bytes pool() const { return pool_; }  // per GPU; negative when the weights alone are too large
 
-  // Whether the load fits, its sequences spread evenly over data-parallel replicas.
+  // Whether the load fits, its sequences spread evenly over data-parallel replicas, and whether the
+  // engine's own settings let it in.
   bool holds(const Load&) const;
   // The largest context that `batch` sequences can each reach, not beyond `limit`. Empty: not even
   // one token.
@@ -28,8 +29,15 @@ class Room {
   std::optional<std::int64_t> largest_batch(Tokens context) const;
 
  private:
+  // What settings allow of one replica, where they say anything.
+  struct Allowed {
+    std::optional<std::int64_t> context, sequences, tokens;  // tokens: of all sequences together
+  };
+  static Allowed allowed_by(const EngineOptions&);
+
   std::unique_ptr<Engine> engine_;
   std::int64_t replicas_;
+  Allowed allowed_;
   std::optional<Budget> budget_;
   Bytes pool_;
 };

@@ -16,6 +16,7 @@ constexpr std::array kFlags = {
     F{"context_length", F::integer, "", "--max-model-len"},
     F{"mem_fraction_static", F::number, "", "--utilization"},
     F{"kv_cache_dtype", F::text, "", "--kv"},
+    F{"quantization", F::text, "", "--weights"},
     F{"max_total_tokens", F::integer},
     F{"max_running_requests", F::integer},
     F{"page_size", F::integer},

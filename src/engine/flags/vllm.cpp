@@ -18,6 +18,7 @@ constexpr std::array kFlags = {
     F{"gpu_memory_utilization", F::number, "", "--utilization"},
     F{"kv_cache_memory_bytes", F::size, "--kv-cache-memory", "--kv-pool"},
     F{"kv_cache_dtype", F::text, "", "--kv"},
+    F{"quantization", F::text, "-q", "--weights"},
     F{"max_num_batched_tokens", F::integer},
     F{"max_num_seqs", F::integer},
     F{"block_size", F::integer},

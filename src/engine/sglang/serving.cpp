@@ -72,13 +72,16 @@ Sizes default_sizes(double gib, std::int64_t tp) {
 }
 
 double reserved_mib(const Settings& settings, const Parallelism& p, double gib) {
-  const Sizes sizes = default_sizes(gib, p.tp);
+  const bool spread =
+      settings.boolean("enable_dp_attention").value_or(false) || (p.dp > 1 && p.ep > 1);
+  const std::int64_t ranks = spread ? checked_mul(p.tp, p.dp) : p.tp;  // of a stage
+  const Sizes sizes = default_sizes(gib, ranks);
   const auto chunk = static_cast<double>(
       std::max<std::int64_t>(settings.integer("chunked_prefill_size").value_or(sizes.chunk), 2048));
   const auto batch =
       static_cast<double>(settings.integer("cuda_graph_max_bs").value_or(sizes.batch));
-  double mib = 512 + 1.5 * chunk + 2 * batch + static_cast<double>(p.tp * p.pp) * 128;
-  if (settings.boolean("enable_dp_attention").value_or(false)) {
+  double mib = 512 + 1.5 * chunk + 2 * batch + static_cast<double>(ranks * p.pp) * 128;
+  if (spread) {
     const double groups = static_cast<double>(settings.integer("dp_size").value_or(p.dp));
     mib += 3 * batch * groups + (batch > 300 ? 1.5 * batch * groups : 0);
   }
@@ -94,8 +97,9 @@ Serving serving_of(const EngineOptions& options, const ModelSpec& model, const P
   const Settings settings(options);
   Serving s;
   s.page = positive(settings, "page_size").value_or(default_page(model));
-  if (settings.boolean("enable_dp_attention").value_or(false))
-    s.attention_dp = positive(settings, "dp_size").value_or(p.dp);
+  // Where the layout says it already, each of its replicas is one of these groups.
+  if (settings.boolean("enable_dp_attention").value_or(false) && p.dp == 1)
+    s.attention_dp = positive(settings, "dp_size").value_or(1);
   if (p.tp % s.attention_dp != 0)
     throw Error("does not divide the " + std::to_string(p.tp) + " ranks").of("dp_size");
   s.shared_windows = settings.boolean("disable_hybrid_swa_memory").value_or(false);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The line that a plan prints, read back by --engine-command, is the same plan.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/answer.h"
+#include "cli/parse.h"
+#include "report/numbers.h"
+
+using namespace kvplan;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Document plan(Words words) {
+  words.insert(words.begin(), {"kv-plan", "plan"});
+  std::vector<const char*> argv;
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  return answer_plan(parse(static_cast<int>(argv.size()), argv.data()), Catalog("")).document;
+}
+
+const Value& at(const Object& object, std::string_view key) {
+  for (const Member& member : object)
+    if (member.key == key) return member.value;
+  FAIL("no ", key);
+  return object.front().value;
+}
+
+std::string text(const Value& value) {
+  if (const auto* list = std::get_if<Array>(&value.v)) {
+    std::string all = "[";
+    for (const Value& item : *list) all += text(item) + " ";
+    return all + "]";
+  }
+  if (const auto* object = std::get_if<Object>(&value.v)) {
+    std::string all = "{";
+    for (const Member& member : *object) all += member.key + ":" + text(member.value) + " ";
+    return all + "}";
+  }
+  return shown(value);
+}
+
+std::string line_of(const Document& document) {
+  return std::get<std::string>(at(std::get<Object>(at(document.body, "plan").v), "command_line").v);
+}
+
+}  // namespace
+
+TEST_CASE("the line that a plan prints is the same plan when it is read back") {
+  const struct {
+    Words question;  // model and device first
+    Words layout_and_engine;
+  } cases[] = {
+      {{"llama-3.1-8b", "rtx-4090"}, {}},
+      {{"llama-3.1-8b", "h100-sxm", "--users", "40", "--context", "4k"}, {"--kv", "fp8"}},
+      {{"llama-3.1-70b", "8xh100-sxm", "--users", "16"}, {"--tp", "4", "--pp", "2"}},
+      {{"llama-3.1-70b", "h100-sxm"}, {"--weights", "fp8"}},
+      {{"deepseek-v3", "8xh200-sxm"}, {"--tp", "1", "--dp", "8", "--ep", "8"}},
+      {{"gpt-oss-120b", "h100-sxm"}, {"--utilization", "0.95", "--set", "max_num_seqs=64"}},
+      {{"qwen3-8b", "l40s"}, {"--engine", "sglang"}},
+      {{"qwen3-8b", "l40s"}, {"--engine", "sglang", "--weights", "fp8", "--kv", "fp8"}},
+      {{"deepseek-v3", "8xh200-sxm"},
+       {"--engine", "sglang", "--tp", "1", "--dp", "8", "--ep", "8"}},
+      {{"llama-3.1-8b", "l40s"},
+       {"--engine", "trtllm", "--set", "kv_cache_config.tokens_per_block=64"}},
+      {{"deepseek-v3", "8xh200-sxm"},
+       {"--engine", "trtllm", "--tp", "1", "--dp", "8", "--ep", "8"}},
+      {{"llama-3.1-8b", "rtx-4090", "--weights", "q4_k_m"}, {}},
+      {{"llama-3.1-8b", "rtx-4090", "--weights", "q4_k_m", "--users", "4", "--context", "8k"},
+       {"--kv", "q8_0"}},
+  };
+  for (const auto& c : cases) {
+    Words first = c.question;
+    first.insert(first.end(), c.layout_and_engine.begin(), c.layout_and_engine.end());
+    CAPTURE(first.front());
+    const Document said = plan(first);
+    const std::string line = line_of(said);
+    CAPTURE(line);
+    Words second = c.question;
+    second.insert(second.end(), {"--engine-command", line});
+    const Document back = plan(second);
+    CHECK(line_of(back) == line);
+    const Object& before = std::get<Object>(at(said.body, "deployment").v);
+    const Object& after = std::get<Object>(at(back.body, "deployment").v);
+    for (const char* key : {"engine", "tp", "pp", "dp", "ep", "kv_format"})
+      CHECK(text(at(before, key)) == text(at(after, key)));
+    CHECK(text(at(said.body, "budget")) == text(at(back.body, "budget")));
+    // llama.cpp is told one load; what else its memory could hold is no longer open.
+    const bool narrowed = line.starts_with("llama-server");
+    if (!narrowed) CHECK(text(at(said.body, "capacity")) == text(at(back.body, "capacity")));
+    if (!narrowed || c.question.size() > 4)
+      CHECK(text(at(said.body, "decode")) == text(at(back.body, "decode")));
+  }
+}
+
+TEST_CASE("a line names a length that its engine accepts, and only where it would refuse its own") {
+  CHECK(line_of(plan({"llama-3.1-8b", "h100-sxm"})).find("--max-model-len 131072") !=
+        std::string::npos);
+  const Document tight = plan({"llama-3.1-8b", "rtx-4090"});
+  CHECK(line_of(tight).find("--max-model-len 47552") != std::string::npos);
+}
