@@ -23,6 +23,7 @@
 #include "report/model.h"
 #include "report/notes.h"
 #include "report/numbers.h"
+#include "report/replication.h"
 #include "report/speed.h"
 
 namespace kvplan {
@@ -151,6 +152,32 @@ void add_layouts(Document& document, Object& plan, const PlanFacts& f) {
   document.tables.push_back(std::move(layouts));
 }
 
+// What the layout copies and sends, and what moving a cache would take.
+void add_traffic(Document& document, Object& plan, const Resolved& r, const PlanFacts& f) {
+  const Load load = f.asked.value_or(Load{std::min(kUsersContext, r.longest()), 1});
+  const std::string size = fmt::format("{} x {} tokens", load.batch, shown(value(load.context)));
+  plan.emplace_back("stored", value(stored_parts(r.setup, load)));
+  const auto crossing = crossings(r.setup, load);
+  plan.emplace_back("crossings", value(crossing));
+  plan.emplace_back("transfers", value(transfers(r.setup, load.context)));
+  if (r.setup.deployment.parallel.gpus() > 1)
+    document.tables.push_back(
+        table<StoredPart>("plan.stored", "What this layout stores, with the cache of " + size));
+  if (!crossing.empty()) {
+    document.tables.push_back(
+        table<Crossing>("plan.crossings", "Between GPUs in a step of " + size));
+    if (std::any_of(crossing.begin(), crossing.end(),
+                    [](const Crossing& c) { return !c.in_ceiling; }))
+      document.tables.back().notes = {
+          "All-to-all with experts chosen alike; the ceiling leaves it out, as tokens may happen "
+          "to "
+          "stay."};
+  }
+  document.tables.push_back(table<Transfer>(
+      "plan.transfers",
+      fmt::format("Moving the cache of one sequence of {} tokens", shown(value(load.context)))));
+}
+
 void add_ladder(Document& document, Object& plan, const Resolved& r) {
   const Tokens usual = std::min(kUsersContext, r.longest());
   Setup raw = r.setup;
@@ -226,6 +253,7 @@ Answer answer_plan(const Request& request, const Catalog& catalog) {
   if (f.lengths) add_lengths(document, plan, "plan", *f.lengths);
   if (!r.setup.engine.kv_pool) {
     add_layouts(document, plan, f);
+    add_traffic(document, plan, r, f);
     add_ladder(document, plan, r);
     add_levers(document, plan, r, f);
   }
