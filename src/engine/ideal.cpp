@@ -41,15 +41,12 @@ class Ideal final : public Engine {
   }
 
   Bytes reserved(Tokens context, std::int64_t batch) const override {
-    Bytes most;
-    for (const auto& groups : stages_) most = std::max(most, held(groups, context));
-    return most * batch;
+    return fullest(stages_, [&](const auto& groups) { return held(groups, context); }) * batch;
   }
 
   Bytes reserved_total(Tokens context, std::int64_t batch) const override {
-    Bytes sum;
-    for (const auto& groups : stages_) sum += held(groups, context);
-    return sum * checked_mul(batch, parallel_.tp);
+    return over_stages(stages_, [&](const auto& groups) { return held(groups, context); }) *
+           checked_mul(batch, parallel_.tp);
   }
 
  private:

@@ -88,21 +88,17 @@ class Sglang final : public Engine {
   }
 
   Bytes reserved(Tokens context, std::int64_t batch) const override {
-    Bytes most;
-    for (const Rank& rank : ranks_)
-      most = std::max(most, pool_for(context, of_a_group(batch), rank, serving_));
-    return most;
+    return fullest(ranks_, [&](const Rank& rank) { return held(rank, context, batch); });
   }
 
   Bytes reserved_total(Tokens context, std::int64_t batch) const override {
-    Bytes sum;
-    for (const Rank& rank : ranks_) sum += pool_for(context, of_a_group(batch), rank, serving_);
-    return sum * parallel_.tp;
+    return over_stages(ranks_, [&](const Rank& rank) { return held(rank, context, batch); }) *
+           parallel_.tp;
   }
 
  private:
-  std::int64_t of_a_group(std::int64_t batch) const {
-    return ceil_div(batch, serving_.attention_dp);
+  Bytes held(const Rank& rank, Tokens context, std::int64_t batch) const {
+    return pool_for(context, ceil_div(batch, serving_.attention_dp), rank, serving_);
   }
   bool holds_window(const Held& held) const {
     return std::all_of(ranks_.begin(), ranks_.end(), [&](const Rank& rank) {

@@ -134,21 +134,17 @@ class TrtLlm final : public Engine {
   }
 
   Bytes reserved(Tokens context, std::int64_t batch) const override {
-    Bytes most;
-    for (const auto& pools : stages_)
-      most = std::max(most, memory_for(context, of_a_rank(batch), pools, serving_));
-    return most;
+    return fullest(stages_, [&](const auto& pools) { return held(pools, context, batch); });
   }
 
   Bytes reserved_total(Tokens context, std::int64_t batch) const override {
-    Bytes sum;
-    for (const auto& pools : stages_) sum += memory_for(context, of_a_rank(batch), pools, serving_);
-    return sum * parallel_.tp;
+    return over_stages(stages_, [&](const auto& pools) { return held(pools, context, batch); }) *
+           parallel_.tp;
   }
 
  private:
-  std::int64_t of_a_rank(std::int64_t batch) const {
-    return ceil_div(batch, serving_.attention_dp);
+  Bytes held(const std::vector<Pool>& pools, Tokens context, std::int64_t batch) const {
+    return memory_for(context, ceil_div(batch, serving_.attention_dp), pools, serving_);
   }
   // Whether every stage's blocks hold one sequence of `n` tokens.
   bool holds(Bytes memory, Tokens n, Tokens longest) const {
