@@ -178,10 +178,11 @@ void add_traffic(Document& document, Object& plan, const Resolved& r, const Plan
       fmt::format("Moving the cache of one sequence of {} tokens", shown(value(load.context)))));
 }
 
-void add_ladder(Document& document, Object& plan, const Resolved& r) {
-  const Tokens usual = std::min(kUsersContext, r.longest());
+void add_ladder(Document& document, Object& plan, const Resolved& r, const PlanFacts& f) {
+  const Tokens usual = f.asked ? f.asked->context : std::min(kUsersContext, r.longest());
   Setup raw = r.setup;
   raw.model = r.as_read;
+  if (f.refused_length) raw.engine.max_model_len.reset();  // each format has its own
   plan.emplace_back("ladder",
                     value(ladder(raw, ladder_recipes(r.setup), r.longest(), usual, usual)));
   document.tables.push_back(table<Rung>("plan.ladder", "Weight formats"));
@@ -190,11 +191,19 @@ void add_ladder(Document& document, Object& plan, const Resolved& r) {
                   shown(value(usual)))};
 }
 
+// The best layout of as many GPUs that holds the load.
+std::optional<Parallelism> better_layout(const Resolved& r, const PlanFacts& f) {
+  for (const LayoutRow& row : f.layouts.rows)
+    if (row.meets() && row.layout.gpus() == r.setup.deployment.parallel.gpus()) return row.layout;
+  return std::nullopt;
+}
+
 // What can be changed, and apart from it what is there already or would need another model.
 void add_levers(Document& document, Object& plan, const Resolved& r, const PlanFacts& f) {
   const Load usual{std::min(kUsersContext, r.longest()), 1};
   std::vector<Lever> changes, background;
-  for (Lever& lever : levers({r.setup, r.as_read, f.asked.value_or(usual), f.requests}))
+  for (Lever& lever :
+       levers({r.setup, r.as_read, f.asked.value_or(usual), f.requests, better_layout(r, f)}))
     (lever.kind == Lever::change ? changes : background).push_back(std::move(lever));
   plan.emplace_back("levers", value(changes));
   plan.emplace_back("background", value(background));
@@ -254,7 +263,7 @@ Answer answer_plan(const Request& request, const Catalog& catalog) {
   if (!r.setup.engine.kv_pool) {
     add_layouts(document, plan, f);
     add_traffic(document, plan, r, f);
-    add_ladder(document, plan, r);
+    add_ladder(document, plan, r, f);
     add_levers(document, plan, r, f);
   }
   if (request.explain) add_explanation(document, trace);

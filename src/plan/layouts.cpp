@@ -5,6 +5,7 @@
 #include <array>
 
 #include "cost/rank.h"
+#include "model/parameters.h"
 #include "plan/room.h"
 #include "plan/speed.h"
 
@@ -75,7 +76,7 @@ std::vector<Parallelism> layouts_of(const Setup& setup, std::int64_t gpus) {
       layout.ep = 1;
       add(layout);
       layout.ep = ranks;
-      if (experts && ranks > 1) add(layout);
+      if (experts && layout.dp > 1) add(layout);
     }
   }
   return found;
@@ -92,6 +93,7 @@ LayoutRow evaluate_layout(const Setup& setup, const Parallelism& layout, const N
   row.weights =
       room.budget() ? room.budget()->weights.value : resident_on_fullest_gpu(here.model, layout);
   row.pool = room.pool();
+  if (row.pool.n <= 0) return row;
   row.users = room.largest_batch(need.load.context);
   const DecodeModel decode(here.model, here.deployment, here.device.value());
   if (const auto alone = decode.at(need.load.context, 1).seconds)
@@ -106,9 +108,7 @@ LayoutRow evaluate_layout(const Setup& setup, const Parallelism& layout, const N
   const auto below = [](const std::optional<double>& rate, const std::optional<double>& asked) {
     return rate && asked && *rate < *asked;
   };
-  if (row.pool.n <= 0)
-    row.verdict = LayoutRow::no_room;
-  else if (!room.holds(need.load))
+  if (!room.holds(need.load))
     row.verdict = LayoutRow::few_users;
   else if (below(row.tokens_per_second_each, need.tokens_per_second_each) ||
            below(row.tokens_per_second, need.tokens_per_second))
@@ -144,8 +144,11 @@ std::string options_of(const Parallelism& p) {
 LayoutSearch search_layouts(const Setup& setup, const Need& need,
                             std::optional<std::int64_t> also) {
   LayoutSearch search;
-  std::vector<LayoutRow> below, asked;
+  std::vector<LayoutRow> below;
+  const Bytes weights = resident_weights(setup.model);
   for (const std::int64_t gpus : kGpuCounts) {
+    // Far from fitting: no layout divides weights further than by all GPUs.
+    if (weights.n / gpus > 2 * setup.device.value().memory.value.n) continue;
     std::vector<LayoutRow> rows = ranked_layouts(setup, need, gpus);
     if (!rows.empty() && rows.front().meets()) {
       rows.front().verdict = LayoutRow::chosen;
@@ -156,17 +159,19 @@ LayoutSearch search_layouts(const Setup& setup, const Need& need,
     }
     if (!rows.empty()) below = std::move(rows);
   }
-  const std::int64_t least = search.best ? search.best->layout.gpus() : kGpuCounts.back();
   if (!search.best) append(search.rows, below, kRowsOfACount);
-  if (also && *also != least) {
-    asked = ranked_layouts(setup, need, *also);
-    for (LayoutRow& row : asked)
-      if (row.meets() && *also > least) row.verdict = LayoutRow::more_gpus;
-    append(search.rows, asked, kRowsOfACount);
-    std::stable_sort(
-        search.rows.begin(), search.rows.end(),
-        [](const LayoutRow& a, const LayoutRow& b) { return a.layout.gpus() < b.layout.gpus(); });
-  }
+  const bool shown = std::any_of(search.rows.begin(), search.rows.end(), [&](const LayoutRow& row) {
+    return also && row.layout.gpus() == *also;
+  });
+  if (!also || shown) return search;
+  std::vector<LayoutRow> asked = ranked_layouts(setup, need, *also);
+  const bool beyond = search.best && *also > search.best->layout.gpus();
+  for (LayoutRow& row : asked)
+    if (beyond && row.meets()) row.verdict = LayoutRow::more_gpus;
+  append(search.rows, asked, kRowsOfACount);
+  std::stable_sort(
+      search.rows.begin(), search.rows.end(),
+      [](const LayoutRow& a, const LayoutRow& b) { return a.layout.gpus() < b.layout.gpus(); });
   return search;
 }
 

@@ -46,8 +46,8 @@ struct LayoutRow {
   bool meets() const { return verdict <= across_nodes; }
 };
 
-// Every layout of `gpus` devices that divides the model: TP x PP x DP, and for experts also whole
-// ones over all ranks of a stage. llama.cpp and ollama divide by layers alone.
+// Every layout of `gpus` devices that divides the model: TP x PP x DP, and where replicas can share
+// whole experts, that too. llama.cpp and ollama divide by layers alone.
 std::vector<Parallelism> layouts_of(const Setup&, std::int64_t gpus);
 
 // One layout for a need, its verdict not yet compared with others. Throws Error where the engine

@@ -43,6 +43,7 @@ struct LeverQuestion {
   ModelSpec as_read;  // before any recipe
   Load load;
   std::vector<RequestLength> lengths;  // of requests; empty: spread evenly up to the load's context
+  std::optional<Parallelism> other_layout = {};  // of as many GPUs, that may be better
 };
 Outcome outcome(const Setup&, const Load&);
 // Best first: those that make the load fit, then by the largest gain. Requires a device.

@@ -5,8 +5,8 @@
 
 #include "cost/prefill.h"
 #include "cost/rank.h"
+#include "engine/stages.h"
 #include "model/parameters.h"
-#include "plan/room.h"
 
 namespace kvplan {
 namespace {
@@ -127,8 +127,13 @@ std::vector<Crossing> crossings(const Setup& setup, const Load& load) {
 
 std::vector<Transfer> transfers(const Setup& setup, Tokens context) {
   const DeviceSpec& device = setup.device.value();
-  const auto engine = make_engine(setup.engine, setup.model, setup.deployment);
-  const Bytes bytes = engine->reserved(context, 1);
+  const Parallelism& p = setup.deployment.parallel;
+  const auto held = [&](const std::vector<CacheGroup>& stage) {
+    return over_stages(stage, [&](const CacheGroup& group) {
+      return stored_bytes(group, context, setup.deployment.source_tokens, {p.tp, p.dcp});
+    });
+  };
+  const Bytes bytes = fullest(groups_of_stages(setup.model, setup.deployment), held);
   std::vector<Transfer> found;
   const auto over = [&](Transfer::Path path, const std::optional<Link>& link) {
     if (link) found.push_back({path, link->kind, bytes, bytes / link->per_direction.value});

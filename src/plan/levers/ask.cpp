@@ -66,7 +66,9 @@ void judge(Lever& lever, const Ask& ask) {
   lever.helps = lever.makes_it_fit || lever.best_gain() >= kWorthwhile;
   const bool known = lever.speed_gain || lever.capacity_gain || lever.first_token_gain;
   if (lever.helps || !known || lever.kind != Lever::change) return;
-  lever.remark = "no gain: " + ask.what_binds();
+  const bool same_speed =
+      lever.speed_gain.value_or(1) == 1 && lever.first_token_gain.value_or(1) == 1;
+  lever.remark = same_speed ? "no gain: no further sequence fits" : "no gain: " + ask.what_binds();
 }
 
 Lever* attempt(const Ask& ask, Levers& found, std::string name, std::string how, std::string remark,

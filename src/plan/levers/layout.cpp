@@ -1,27 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other ways to spread the model over GPUs, and more of them.
-#include "plan/layouts.h"
+// Another way to spread the model over its GPUs, and twice as many of them.
+#include <algorithm>
 
+#include "plan/layouts.h"
 #include "plan/levers/ask.h"
 
 namespace kvplan::lever {
 namespace {
 
-void best_of(const Ask& ask, Levers& found, std::int64_t gpus, const std::string& name) {
-  const auto rows = ranked_layouts(ask.q.setup, {ask.q.load, {}, {}, false}, gpus);
-  if (rows.empty() || rows.front().own) return;
-  const Parallelism best = rows.front().layout;
-  attempt(ask, found, name, options_of(best), "",
-          [&](Setup& s, Load&) { s.deployment.parallel = best; });
+// Twice the ranks in one direction; experts go on over all of them where they did.
+std::vector<Parallelism> doubled(const Ask& ask) {
+  const Parallelism now = ask.q.setup.deployment.parallel;
+  if (ask.gguf) return layouts_of(ask.q.setup, 2 * now.gpus());
+  std::vector<Parallelism> all;
+  for (std::int64_t Parallelism::*way : {&Parallelism::tp, &Parallelism::pp, &Parallelism::dp}) {
+    Parallelism p = now;
+    p.*way *= 2;
+    if (now.ep > 1 && way != &Parallelism::pp) p.ep *= 2;
+    all.push_back(p);
+  }
+  return all;
 }
 
 }  // namespace
 
 void other_layouts(const Ask& ask, Levers& found) {
-  constexpr std::int64_t kMost = 64;
-  const std::int64_t gpus = ask.q.setup.deployment.parallel.gpus();
-  if (gpus > 1) best_of(ask, found, gpus, "another layout of these GPUs");
-  if (2 * gpus <= kMost) best_of(ask, found, 2 * gpus, "twice the GPUs");
+  const auto as = [&](const Parallelism& layout, const char* name) {
+    return attempt(ask, found, name, options_of(layout), "",
+                   [&](Setup& s, Load&) { s.deployment.parallel = layout; });
+  };
+  const auto& other = ask.q.other_layout;
+  if (other && !(*other == ask.q.setup.deployment.parallel))
+    as(*other, "another layout of these GPUs");
+  Levers more;
+  std::swap(found, more);
+  for (const Parallelism& layout : doubled(ask)) as(layout, "twice the GPUs");
+  std::swap(found, more);
+  if (more.empty()) return;
+  found.push_back(*std::max_element(more.begin(), more.end(), [](const Lever& a, const Lever& b) {
+    if (a.makes_it_fit != b.makes_it_fit) return b.makes_it_fit;
+    return a.best_gain() < b.best_gain();
+  }));
 }
 
 }  // namespace kvplan::lever
