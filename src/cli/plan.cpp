@@ -270,6 +270,12 @@ Answer answer_plan(const Request& request, const Catalog& catalog) {
   add_command(document, plan, r, f);
   document.body.emplace_back("plan", Value{std::move(plan)});
   if (const auto text = default_length_note(r, f)) document.closing.push_back(*text);
+  if (!r.setup.model.vision.empty())
+    document.closing.push_back(
+        "Images and audio: the encoder's weights are counted, their tokens only as part of the "
+        "context (or as --source-tokens of cross-attention); what encoding needs beside that is "
+        "not "
+        "modelled.");
   finish(document, r);
   return {std::move(document), f.yes() ? 0 : 1, r.warnings};
 }

@@ -7,6 +7,8 @@
 
 #include "cli/answer.h"
 #include "model/parameters.h"
+#include "plan/room.h"
+#include "plan/solve.h"
 #include "report/layouts.h"
 #include "report/numbers.h"
 
@@ -35,6 +37,19 @@ std::string remedy(const Resolved& r, const PlanFacts& f) {
   return fmt::format(" {} such GPU{} would do{}.", gpus, gpus > 1 ? "s" : "", how);
 }
 
+// Memory would do, but the engine was told to take fewer sequences.
+std::optional<std::string> closed_by_setting(const Resolved& r, const PlanFacts& f) {
+  const std::string flag(sequences_flag(r.setup.engine.name));
+  const auto& settings = r.setup.engine.settings;
+  if (f.sizing.fits || !f.asked || !settings.contains(flag)) return std::nullopt;
+  Setup open = r.setup;
+  open.engine.settings[flag] = std::to_string(f.asked->batch);
+  if (!Room(open).holds(*f.asked)) return std::nullopt;
+  return fmt::format("No: {} has the memory for {} x {} tokens, but {} = {} lets no more in.",
+                     subject(r), f.asked->batch, tokens_text(f.asked->context), flag,
+                     settings.at(flag));
+}
+
 std::string refusal(const Resolved& r, const PlanFacts& f) {
   const std::string who = subject(r);
   if (f.sizing.pool.n <= 0)
@@ -58,6 +73,7 @@ std::string refusal(const Resolved& r, const PlanFacts& f) {
 }  // namespace
 
 std::string lead_of(const Resolved& r, const PlanFacts& f) {
+  if (const auto text = closed_by_setting(r, f)) return *text;
   if (!f.yes()) return refusal(r, f) + remedy(r, f);
   const std::string who = subject(r);
   if (f.asked)

@@ -37,26 +37,45 @@ Grid sorted_by_kind(const Request& request, const Catalog& catalog) {
   return grid;
 }
 
+void add_pair(const Request& request, const Catalog& catalog, const std::string& model,
+              const std::string& device, Array& rows, std::vector<Warning>& warnings) {
+  Resolved r = resolve(request, catalog, model, device, "ideal");
+  choose_profile(request, catalog, r);
+  const auto asked = loads(request, r, "4k,32k", "1,8,32,128");
+  for (const DecodeRow& row : decode_answer(r.setup, asked).rows) {
+    Object full{{"model", value(r.setup.model.name)},
+                {"device", value(r.setup.device->name)},
+                {"gpus", value(r.setup.deployment.parallel.gpus())}};
+    for (auto& member : object(row)) full.push_back(std::move(member));
+    rows.push_back(value(std::move(full)));
+  }
+  warnings.insert(warnings.end(), r.warnings.begin(), r.warnings.end());
+}
+
+// One pair that does not divide costs no grid; a wrong name does.
+bool is_about_layout(const Error& e) {
+  for (const char* option : {"--gpus", "--tp", "--pp", "--dp", "--ep", "--dcp"})
+    if (e.key == option) return true;
+  return false;
+}
+
 }  // namespace
 
 Answer answer_sweep(const Request& request, const Catalog& catalog) {
   const Grid grid = sorted_by_kind(request, catalog);
   Array rows;
   std::vector<Warning> warnings;
+  std::optional<Error> first;
   for (const std::string& model : grid.models)
-    for (const std::string& device : grid.devices) {
-      Resolved r = resolve(request, catalog, model, device, "ideal");
-      choose_profile(request, catalog, r);
-      const auto asked = loads(request, r, "4k,32k", "1,8,32,128");
-      for (const DecodeRow& row : decode_answer(r.setup, asked).rows) {
-        Object full{{"model", value(r.setup.model.name)},
-                    {"device", value(r.setup.device->name)},
-                    {"gpus", value(r.setup.deployment.parallel.gpus())}};
-        for (auto& member : object(row)) full.push_back(std::move(member));
-        rows.push_back(value(std::move(full)));
+    for (const std::string& device : grid.devices) try {
+        add_pair(request, catalog, model, device, rows, warnings);
+      } catch (const Error& e) {
+        if (!is_about_layout(e)) throw;
+        if (!first) first = e;
+        warnings.push_back(
+            {"left-out", fmt::format("{} on {} is left out: {}", model, device, e.what())});
       }
-      warnings.insert(warnings.end(), r.warnings.begin(), r.warnings.end());
-    }
+  if (rows.empty() && first) throw *first;
   Document document;
   document.command = "sweep";
   document.title = "Sweep";

@@ -2,6 +2,7 @@
 // The line that a plan prints, read back by --engine-command, is the same plan.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -101,4 +102,22 @@ TEST_CASE("a line names a length that its engine accepts, and only where it woul
         std::string::npos);
   const Document tight = plan({"llama-3.1-8b", "rtx-4090"});
   CHECK(line_of(tight).find("--max-model-len 47552") != std::string::npos);
+}
+
+TEST_CASE("a load that memory holds and a setting does not is refused for the setting") {
+  const Document refused =
+      plan({"llama-3.1-8b", "h100-sxm", "--users", "8", "--set", "max_num_seqs=2"});
+  CHECK(refused.lead.front().find("max_num_seqs = 2 lets no more in") != std::string::npos);
+}
+
+TEST_CASE("a pair that no layout divides costs a sweep that pair, and no more") {
+  // 20 heads divide by five, 32 do not.
+  const std::vector<const char*> words = {
+      "kv-plan", "sweep", "gpt2-large", "llama-3.1-8b", "h100-sxm", "--tp", "5", "--batch", "1"};
+  const Answer answer =
+      answer_sweep(parse(static_cast<int>(words.size()), words.data()), Catalog(""));
+  CHECK(std::any_of(answer.warnings.begin(), answer.warnings.end(), [](const Warning& w) {
+    return w.code == "left-out" && w.message.find("llama-3.1-8b") != std::string::npos;
+  }));
+  CHECK(text(at(answer.document.body, "sweep")).find("gpt2-large") != std::string::npos);
 }
