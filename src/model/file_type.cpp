@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/file_type.h"
+
+#include <algorithm>
+
+#include "model/file_type_rules.h"
+
+namespace kvplan {
+namespace {
+
+// Families whose GGUF files keep one product for queries, keys and values.
+constexpr std::string_view kFused =
+    " falcon RefinedWeb RefinedWebModel gpt2 gpt_neox phi phi3 chatglm bloom mpt dbrx gpt_bigcode "
+    "qwen ";
+
+bool has_word(std::string_view words, std::string_view word) {
+  for (std::size_t at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' '))
+      return true;
+  }
+  return false;
+}
+
+// What the quantiser knows of the model.
+struct Facts {
+  std::int64_t experts = 0, queries_per_kv = 1;
+  bool falcon = false, fused = false;
+  bool seventy = false;  // its LLM_TYPE_70B: 80 layers with grouped heads
+};
+
+Facts facts_of(const ModelSpec& model) {
+  Facts f;
+  const auto layers = main_layers(model);
+  const Attention* attention = nullptr;
+  for (const Layer* layer : layers) {
+    if (const auto* a = std::get_if<Attention>(&layer->mixer.kind); a && !attention) attention = a;
+    for (const Weight& w : layer->weights)
+      if (w.role == Role::routed_expert) f.experts = std::max(f.experts, w.copies);
+  }
+  if (attention && attention->kv_heads > 0)
+    f.queries_per_kv = attention->heads / attention->kv_heads;
+  f.falcon = model.model_type == "falcon" || model.model_type.starts_with("RefinedWeb");
+  f.fused = has_word(kFused, model.model_type);
+  f.seventy = layers.size() == 80 && f.queries_per_kv > 1 &&
+              has_word("llama mllama qwen2 nemotron-nas", model.model_type);
+  return f;
+}
+
+struct Place {  // of a layer among n
+  std::int64_t i = 0, n = 1;
+};
+
+bool gets_more_bits(Place p) {
+  return p.i < p.n / 8 || p.i >= 7 * p.n / 8 || (p.i - p.n / 8) % 3 == 2;
+}
+
+bool applies(When when, const Facts& f, Place p) {
+  switch (when) {
+    case When::always:
+      return true;
+    case When::grouped:
+      return f.queries_per_kv >= 4;
+    case When::grouped_or_experts:
+      return f.queries_per_kv >= 4 || f.experts >= 4;
+    case When::eight_experts:
+      return f.experts == 8;
+    case When::falcon:
+      return f.falcon;
+    case When::first_two:
+      return p.i < 2;
+    case When::first_four:
+      return p.i < 4;
+    case When::first_eighth:
+      return p.i < p.n / 8;
+    case When::first_sixteenth:
+      return p.i < p.n / 16;
+    case When::more_bits:
+      return gets_more_bits(p);
+    case When::falcon_more:
+      return f.falcon && gets_more_bits(p);
+    case When::falcon_first:
+      return f.falcon && p.i < p.n / 16;
+    case When::eight_and_more:
+      return f.experts == 8 && gets_more_bits(p);
+    case When::between_eighths:
+      return p.i >= p.n / 8 && p.i < 7 * p.n / 8;
+  }
+  return false;
+}
+
+std::string_view format_name(const FileType& type, Tensor tensor, const Facts& f, Place p) {
+  std::string_view name = type.base;
+  for (const Rule& rule : file_type_rules()) {
+    const bool of_type = rule.types == "*" || has_word(rule.types, type.name);
+    if (rule.tensor != tensor || !of_type || !applies(rule.when, f, p)) continue;
+    if (!rule.format.empty()) name = rule.format;
+    break;
+  }
+  const bool spared = tensor == Tensor::value && f.seventy && !has_word(kTiny, type.name);
+  return spared && (name == "q3_k" || name == "q4_k") ? "q5_k" : name;
+}
+
+const Format& fitting(std::string_view name, std::int64_t columns) {
+  const auto fits = [&](std::string_view format) {
+    return columns % format_named(format).block_elements == 0;
+  };
+  if (fits(name)) return format_named(name);
+  for (const auto& [from, to] : file_type_fallbacks())
+    if (from == name && fits(to)) return format_named(to);
+  return format_named("fp16");
+}
+
+Tensor tensor_of(const Weight& w, const Facts& f, const FileType& type) {
+  if (w.role == Role::routed_expert && type.name == "mxfp4_moe") return Tensor::expert;
+  const auto ends = [&](std::string_view end) { return w.name.ends_with(end); };
+  const bool projects = ends(".q_proj") || ends(".k_proj") || ends(".v_proj");
+  if (ends("qkv_proj") || (projects && f.fused)) return Tensor::fused;
+  if (ends(".v_proj")) return Tensor::value;
+  if (ends(".k_proj")) return Tensor::key;
+  if (ends(".q_proj")) return Tensor::query;
+  if (ends(".o_proj")) return Tensor::output;
+  if (ends("down_proj")) return Tensor::down;
+  if (ends("gate_proj") || ends("up_proj")) return Tensor::inner;
+  return Tensor::other;
+}
+
+bool holds_values(const Layer& layer) {
+  return std::any_of(layer.weights.begin(), layer.weights.end(), [](const Weight& w) {
+    return w.is_matrix && (w.name.ends_with(".v_proj") || w.name.ends_with("qkv_proj"));
+  });
+}
+
+// Norms, biases, filters and routers stay in 32 bits.
+bool stays_exact(const Weight& w) { return !w.is_matrix || w.role == Role::router; }
+
+void use_in_layers(const FileType& type, const Facts& f, ModelSpec& model) {
+  const auto mains = static_cast<std::int64_t>(main_layers(model).size());
+  const auto with_values = std::count_if(model.layers.begin(), model.layers.end(), holds_values);
+  Place layer{0, std::max<std::int64_t>(mains, 1)},
+      value{0, std::max<std::int64_t>(with_values, 1)};
+  for (Layer& l : model.layers) {
+    for (Weight& w : l.weights) {
+      if (w.is_auxiliary) continue;
+      const Tensor tensor = tensor_of(w, f, type);
+      const Place place = tensor == Tensor::value ? value : layer;
+      w.format = stays_exact(w) ? &format_named("fp32")
+                                : &fitting(format_name(type, tensor, f, place), w.columns);
+    }
+    ++layer.i;
+    value.i += holds_values(l);
+  }
+}
+
+void use_in_ends(const FileType& type, const Facts& f, ModelSpec& model) {
+  bool token_table = true;
+  for (Weight& w : model.ends) {
+    if (w.is_auxiliary) continue;
+    const bool table = w.role == Role::embedding && w.columns > 1;
+    const bool as_head = w.role == Role::head || (table && model.tied_head && token_table);
+    if (table) token_table = false;
+    const Format& base = format_named(type.base);
+    if (w.columns == 1 || w.name == "embed_positions" || w.name == "token_types")
+      w.format = &format_named("fp32");
+    else if (as_head && w.columns % base.block_elements != 0)
+      w.format = &fitting("q8_0", w.columns);
+    else
+      w.format = &fitting(format_name(type,
+                                      as_head ? Tensor::head
+                                      : table ? Tensor::table
+                                              : Tensor::other,
+                                      f, {}),
+                          w.columns);
+  }
+}
+
+}  // namespace
+
+const FileType* find_file_type(std::string_view name) {
+  for (const FileType& type : file_types())
+    if (type.name == name) return &type;
+  return nullptr;
+}
+
+void use_file_type(const FileType& type, ModelSpec& model) {
+  const Facts facts = facts_of(model);
+  use_in_layers(type, facts, model);
+  use_in_ends(type, facts, model);
+  for (Weight& w : model.vision) w.format = &format_named("fp16");  // a file of its own
+}
+
+}  // namespace kvplan

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recipes against sizes that llama.cpp prints for files of its file types.
+#include "model/recipe.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "catalog/catalog.h"
+#include "model/file_type.h"
+#include "model/parameters.h"
+
+using namespace kvplan;
+
+namespace {
+
+const Catalog& catalog() {
+  static const Catalog shared;
+  return shared;
+}
+
+double gib(const ModelSpec& model) { return resident_weights(model).real() / kGiB; }
+
+double bits_per_weight(const ModelSpec& model) {
+  return resident_weights(model).real() * 8 / static_cast<double>(count_parameters(model).total);
+}
+
+std::string refusal(std::string_view recipe) {
+  try {
+    (void)apply_recipe(catalog().model("llama-3.1-8b"), recipe);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "none";
+}
+
+std::string_view format_in(const ModelSpec& model, std::size_t layer, std::string_view name) {
+  for (const Weight& w : model.layers.at(layer).weights)
+    if (w.name == name) return w.format->name;
+  return "none";
+}
+
+}  // namespace
+
+// ggml-org/llama.cpp, tools/quantize/README.md: bits per weight of Llama-3.1-8B, to four digits.
+TEST_CASE(
+    "every file type of Llama 3.1 8B has the bits per weight that llama.cpp's manual prints") {
+  struct Printed {
+    const char* type;
+    double bits;
+  };
+  const Printed printed[] = {
+      {"iq1_s", 2.0042},  {"iq1_m", 2.1460},  {"iq2_xxs", 2.3824}, {"iq2_xs", 2.5882},
+      {"iq2_s", 2.7403},  {"iq2_m", 2.9294},  {"iq3_xxs", 3.2548}, {"iq3_xs", 3.4977},
+      {"iq3_s", 3.6606},  {"iq3_m", 3.7628},  {"q2_k_s", 2.9697},  {"q2_k", 3.1593},
+      {"q3_k_s", 3.6429}, {"q3_k_l", 4.2979}, {"q4_k_s", 4.6672},  {"q4_k_m", 4.8944},
+      {"q5_k_s", 5.5704}, {"q5_k_m", 5.7036}, {"q6_k", 6.5633},    {"q8_0", 8.5008}};
+  const ModelSpec model = catalog().model("llama-3.1-8b");
+  for (const auto& [type, bits] : printed) {
+    CAPTURE(type);
+    CHECK(std::abs(bits_per_weight(apply_recipe(model, type)) - bits) < 0.00006);
+  }
+  // Printed without an importance matrix, which would save the 5 bits of the first down
+  // projections: four layers of 14336 x 4096 numbers in iq4_xs (4.25 bits) or iq4_nl (4.5) instead
+  // of q5_k (5.5).
+  const double first_down = 4.0 * 14336 * 4096 / 8'030'261'248.0;
+  CHECK(std::abs(bits_per_weight(apply_recipe(model, "iq4_xs")) + first_down * 1.25 - 4.4597) <
+        0.00006);
+  CHECK(std::abs(bits_per_weight(apply_recipe(model, "iq4_nl")) + first_down * 1.0 - 4.6818) <
+        0.00006);
+}
+
+TEST_CASE("files of other models have the sizes that were printed when they were loaded") {
+  struct Printed {
+    const char *model, *type;
+    double gib, half_digit;
+    const char* source;
+  };
+  const Printed printed[] = {
+      {"qwen3-30b-a3b", "q4_k_m", 17.28, 0.005, "ikawrakow/ik_llama.cpp#514"},
+      {"qwen3-30b-a3b", "q5_k_m", 20.228, 0.0006, "ikawrakow/ik_llama.cpp#380"},
+      {"qwen3-30b-a3b", "q8_0", 30.25, 0.005, "ggml-org/llama.cpp benches/dgx-spark.md"},
+      {"qwen3-235b-a22b", "q4_k_m", 132.386, 0.0006, "ikawrakow/ik_llama.cpp#389"},
+      {"qwen3-235b-a22b", "q8_0", 232.77, 0.005, "ikawrakow/ik_llama.cpp#370"},
+      {"deepseek-r1", "q4_k_m", 376.65, 0.0006, "ikawrakow/ik_llama.cpp#287"},
+      {"deepseek-v3", "q8_0", 664.295, 0.0006, "ikawrakow/ik_llama.cpp#271"},
+      {"deepseek-v2-lite", "q4_k_m", 9.649, 0.0006, "ikawrakow/ik_llama.cpp#230"},
+      {"llama-3-70b", "q4_k_m", 39.59, 0.005, "XiongjieDai/GPU-Benchmarks-on-LLM-Inference"},
+      {"llama-3.1-8b", "q4_0", 4.33, 0.005, "ikawrakow/ik_llama.cpp#562"},
+      {"llama-2-7b", "q4_0", 3.56, 0.005, "kyuz0/amd-strix-halo-toolboxes"},
+      {"llama-2-13b", "q8_0", 12.881, 0.0006, "ikawrakow/ik_llama.cpp#328"},
+      {"qwen2.5-7b", "q8_0", 7.54, 0.005, "ggml-org/llama.cpp benches/dgx-spark.md"},
+      {"mixtral-8x7b", "q6_k", 35.74, 0.005, "ggml-org/llama.cpp#4406"},
+      {"mixtral-8x7b", "q8_0", 46.22, 0.005, "ggml-org/llama.cpp#4406"},
+      {"gpt-oss-120b", "mxfp4_moe", 59.02, 0.005, "ggml-org/llama.cpp benches/dgx-spark.md"},
+      {"gpt-oss-20b", "mxfp4_moe", 11.27, 0.005, "ggml-org/llama.cpp benches/dgx-spark.md"}};
+  for (const Printed& p : printed) {
+    CAPTURE(p.source);
+    CHECK(std::abs(gib(apply_recipe(catalog().model(p.model), p.type)) - p.gib) < p.half_digit);
+  }
+}
+
+TEST_CASE("layers, grouped heads, 70 B and eight experts get bits of their own") {
+  const ModelSpec small = apply_recipe(catalog().model("llama-3-8b"), "q3_k_m");
+  CHECK(format_in(small, 1, "self_attn.v_proj") == "q5_k");
+  CHECK(format_in(small, 2, "self_attn.v_proj") == "q4_k");
+  CHECK(format_in(small, 1, "mlp.down_proj") == "q5_k");
+  CHECK(format_in(small, 2, "mlp.down_proj") == "q4_k");
+  const ModelSpec large = apply_recipe(catalog().model("llama-3-70b"), "q3_k_m");
+  CHECK(format_in(large, 40, "self_attn.v_proj") == "q5_k");
+  CHECK(format_in(large, 4, "mlp.down_proj") == "q5_k");
+  CHECK(format_in(large, 5, "mlp.down_proj") == "q4_k");
+  const ModelSpec mha = apply_recipe(catalog().model("llama-2-7b"), "q2_k");
+  CHECK(format_in(mha, 0, "self_attn.v_proj") == "q3_k");
+  const ModelSpec experts = apply_recipe(catalog().model("mixtral-8x7b"), "q4_k_m");
+  CHECK(format_in(experts, 9, "self_attn.v_proj") == "q8_0");
+  CHECK(format_in(experts, 9, "self_attn.k_proj") == "q8_0");
+  CHECK(format_in(experts, 9, "self_attn.o_proj") == "q5_k");
+}
+
+// 61 main layers and one that drafts: the last eighth begins at 7 * 61 / 8 = 53.
+TEST_CASE("layers are counted without those that predict further tokens") {
+  const ModelSpec model = apply_recipe(catalog().model("deepseek-v3"), "q4_k_m");
+  REQUIRE(model.layers.size() == 62);
+  CHECK(format_in(model, 53, "mlp.experts.*.down_proj") == "q6_k");
+  CHECK(format_in(model, 52, "mlp.experts.*.down_proj") == "q4_k");
+}
+
+TEST_CASE("rows that do not fill a block are stored in another format") {
+  const ModelSpec model = apply_recipe(catalog().model("qwen2.5-0.5b"), "q4_k_m");  // 896 wide
+  CHECK(format_in(model, 9, "self_attn.q_proj") == "q5_0");
+  CHECK(format_in(model, 0, "mlp.down_proj") == "q6_k");  // 4864 wide
+  CHECK(format_in(model, 0, "self_attn.v_proj") == "q8_0");
+}
+
+TEST_CASE("a recipe replaces a format together with its scales") {
+  ModelSpec model = catalog().model("llama-3.1-8b");
+  const std::int64_t before = count_parameters(model).total;
+  Weight scale = model.layers[0].weights[0];
+  scale.is_auxiliary = true;
+  model.layers[0].weights.push_back(scale);
+  Weight table = scale;
+  table.name = "index_table";
+  table.format = &format_named("int32");
+  model.layers[0].weights.push_back(table);
+  for (const char* recipe : {"q4_k_m", "bf16", "int4-g128,norm=fp32"}) {
+    const ModelSpec other = apply_recipe(model, recipe);
+    CHECK(other.layers[0].weights.size() + 1 == model.layers[0].weights.size());
+    CHECK(other.layers[0].weights.back().format->name == "int32");
+    CHECK(count_parameters(other).total == before);
+  }
+  CHECK(apply_recipe(model, "config").layers[0].weights.size() == model.layers[0].weights.size());
+}
+
+TEST_CASE("formats of caches and of tables are no weights, and unknown ones are named") {
+  for (const char* format : {"int8-head", "fp8-g128", "fp8-row8", "int32", "bf16,head=int8-head"})
+    CHECK(refusal(format).find("weights cannot have") == 0);
+  CHECK(refusal("q4_k_x").find("unknown weight format") == 0);
+  CHECK(refusal("bf16,king=fp8").find("ROLE=FORMAT") != std::string::npos);
+  for (const std::string_view name : recipe_names()) CHECK(refusal(name) == "none");
+}
+
+TEST_CASE("every name of a recipe stands once") {
+  auto names = recipe_names();
+  std::sort(names.begin(), names.end());
+  CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
+}
