@@ -11,32 +11,6 @@ namespace {
 
 using Weights = std::vector<Weight>;
 
-std::string_view role_name(Role role) {
-  switch (role) {
-    case Role::embedding:
-      return "embedding";
-    case Role::attention:
-      return "attention";
-    case Role::state:
-      return "state";
-    case Role::mlp:
-      return "mlp";
-    case Role::router:
-      return "router";
-    case Role::routed_expert:
-      return "experts";
-    case Role::shared_expert:
-      return "shared experts";
-    case Role::norm:
-      return "norms";
-    case Role::head:
-      return "head";
-    case Role::vision:
-      return "vision";
-  }
-  return "";
-}
-
 std::map<Role, std::int64_t> by_role(const Weights& weights) {
   std::map<Role, std::int64_t> sums;
   for (const Weight& w : weights)
@@ -50,7 +24,7 @@ std::int64_t total(const std::map<Role, std::int64_t>& sums) {
   return n;
 }
 
-// "attention 41 instead of 40, norms 3 instead of 2"; empty where the totals agree: some names
+// "attention 41 instead of 40, norm 3 instead of 2"; empty where the totals agree: some names
 // leave open which role they have.
 std::string difference(const Weights& configured, const Weights& stored) {
   auto expected = by_role(configured), found = by_role(stored);
@@ -59,8 +33,8 @@ std::string difference(const Weights& configured, const Weights& stored) {
   for (const auto& [role, count] : expected) found.try_emplace(role, 0);
   for (const auto& [role, count] : found) {
     if (count == expected[role]) continue;
-    text += (text.empty() ? "" : ", ") + std::string(role_name(role)) + " " +
-            std::to_string(count) + " instead of " + std::to_string(expected[role]);
+    text += (text.empty() ? "" : ", ") + std::string(name_of(role)) + " " + std::to_string(count) +
+            " instead of " + std::to_string(expected[role]);
   }
   return text;
 }
