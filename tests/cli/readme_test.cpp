@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "catalog/scratch.h"
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -38,8 +40,9 @@ int exit_status(const std::string& arguments, const fs::path& folder) {
 }  // namespace
 
 TEST_CASE("every kv-plan line of the README runs as it stands there") {
-  const fs::path folder = fs::temp_directory_path() / "kv-plan-readme-test";
-  fs::create_directories(folder);
+  const kvplan::testing::Scratch
+      scratch;  // of its own: suites of several checkouts may run at once
+  const fs::path folder = scratch.folder();
   int run = 0;
   for (const std::string& line : shell_lines()) {
     if (!line.starts_with("kv-plan ")) continue;
@@ -49,7 +52,6 @@ TEST_CASE("every kv-plan line of the README runs as it stands there") {
     ++run;
   }
   CHECK(run >= 8);
-  fs::remove_all(folder);
 }
 
 TEST_CASE("the README's two set-up commands are bootstrap and its test") {
