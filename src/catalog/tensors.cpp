@@ -11,8 +11,13 @@ std::optional<Role> role_of(const Tensor& t) {
   return t.place.role ? std::optional(t.place.role->role) : std::nullopt;
 }
 
+TensorPlace::Section section_of(const Tensor& t, const TensorTable& table) {
+  const bool beyond = table.main_layers && t.place.layer.value_or(0) >= *table.main_layers;
+  return t.place.section == TensorPlace::main && beyond ? TensorPlace::mtp : t.place.section;
+}
+
 auto order(const TensorGroup& g) {
-  return std::tuple(!g.role.has_value(), g.role, -g.bytes.n, g.format->name);
+  return std::tuple(g.section, !g.role.has_value(), g.role, -g.bytes.n, g.format->name);
 }
 
 }  // namespace
@@ -33,10 +38,12 @@ std::vector<TensorGroup> group_tensors(const TensorTable& table) {
   std::vector<TensorGroup> groups;
   for (const Tensor& t : table.tensors) {
     const auto role = role_of(t);
+    const auto section = section_of(t, table);
     auto group = std::find_if(groups.begin(), groups.end(), [&](const TensorGroup& g) {
-      return g.role == role && g.format == t.format;
+      return g.section == section && g.role == role && g.format == t.format;
     });
-    if (group == groups.end()) group = groups.insert(groups.end(), {role, t.format, 0, 0, 0, {}});
+    if (group == groups.end())
+      group = groups.insert(groups.end(), {section, role, t.format, 0, 0, 0, {}});
     ++group->tensors;
     group->parameters = checked_add(group->parameters, t.parameters);
     group->stored_elements = checked_add(group->stored_elements, t.stored_elements);

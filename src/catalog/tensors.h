@@ -31,6 +31,8 @@ struct TensorTable {
   std::vector<Tensor> tensors;
   std::vector<Warning> warnings;
   bool complete = true;  // false: files that the index names are missing
+  // Layers beyond these predict further tokens; empty where nothing says how many there are.
+  std::optional<std::int64_t> main_layers;
 
   Bytes bytes() const;
   std::int64_t parameters() const;
@@ -38,12 +40,14 @@ struct TensorTable {
 
 // One line of `kv-plan import --tensors`: all tensors of one role in one format.
 struct TensorGroup {
+  TensorPlace::Section section = TensorPlace::main;
   std::optional<Role> role;  // empty: names that kv-plan does not know
   const Format* format = nullptr;
   std::int64_t tensors = 0, parameters = 0, stored_elements = 0;
   Bytes bytes;
 };
-// In the order of Role, unknown ones last; within a role the most bytes first.
+// The main model first. In the order of Role, unknown ones last; within a role the most bytes
+// first.
 std::vector<TensorGroup> group_tensors(const TensorTable&);
 
 // A model's weights, layer by layer. Layers beyond the model's own become MTP layers; MTP layers

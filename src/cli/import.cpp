@@ -21,7 +21,9 @@ TensorTable tensors_of(const ModelPath& found) {
 }
 
 TensorLine line_of(const TensorGroup& g) {
-  return {g.role ? std::string(name_of(*g.role)) : "unknown",
+  constexpr const char* kParts[] = {"main", "mtp", "vision"};
+  return {kParts[g.section],
+          g.role ? std::string(name_of(*g.role)) : "unknown",
           std::string(g.format->name),
           g.tensors,
           g.parameters,
@@ -44,7 +46,7 @@ Answer answer_tensors(const Request& request) {
   const ModelPath found = model_path(request.file);
   const TensorTable table = tensors_of(found);
   TensorLines lines;
-  TensorLine sum{"all", "", 0, 0, 0, {}};
+  TensorLine sum{"", "", "", 0, 0, 0, {}};
   for (const TensorGroup& group : group_tensors(table)) {
     lines.groups.push_back(line_of(group));
     const TensorLine& line = lines.groups.back();

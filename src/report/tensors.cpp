@@ -11,7 +11,9 @@ Document tensors_document(const std::string& name, const std::string& source,
                           const TensorLines& lines) {
   const TensorLine& all = lines.total;
   Object total = object(all);
-  std::erase_if(total, [](const Member& m) { return m.key == "role" || m.key == "format"; });
+  std::erase_if(total, [](const Member& m) {
+    return m.key == "part" || m.key == "role" || m.key == "format";
+  });
   Document document;
   document.command = "import";
   document.title = "Tensors of " + name;

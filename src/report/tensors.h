@@ -10,7 +10,7 @@
 namespace kvplan {
 
 struct TensorLine {
-  std::string role, format;
+  std::string part, role, format;  // part: main, mtp, vision
   std::int64_t tensors = 0, parameters = 0, stored_elements = 0;
   Bytes bytes;
 };
@@ -21,7 +21,8 @@ struct TensorLines {
 
 template <>
 inline constexpr auto description<TensorLine> =
-    std::tuple{field("role", &TensorLine::role, "role"),
+    std::tuple{field("part", &TensorLine::part, "part").where_it_varies(),
+               field("role", &TensorLine::role, "role"),
                field("format", &TensorLine::format, "format"),
                field("tensors", &TensorLine::tensors, "tensors"),
                field("parameters", &TensorLine::parameters, "parameters"),

@@ -2,9 +2,14 @@
 // Attention, from GGUF keys and from config.json.
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <string>
 
+#include "catalog/gguf/architecture.h"
 #include "catalog/gguf_models.h"
+#include "catalog/huggingface.h"
+#include "catalog/spec_text.h"
+#include "error.h"
 
 using namespace kvplan;
 using namespace kvplan::testing;
@@ -187,4 +192,45 @@ TEST_CASE("layers that share caches are the same (Gemma 3n leaves 20 of 35)") {
                     "intermediate_size": 16384, "vocab_size": 262400, "sliding_window": 512,
                     "num_kv_shared_layers": 15, "layer_types": )" +
                     layer_types({1, 1, 1, 1, 0}, 35) + "}");
+}
+
+// Whole attention in every layer, by the keys that most families share. A family whose
+// configuration needs others is compared above or has no GGUF twin of this shape.
+TEST_CASE("plain attention is the same for every family that both describe") {
+  const std::string keys =
+      R"("hidden_size": 512, "num_hidden_layers": 6, "num_attention_heads": 8,
+         "num_key_value_heads": 2, "head_dim": 64, "intermediate_size": 1024, "vocab_size": 4,)";
+  const std::string experts[] = {
+      R"("tie_word_embeddings": true)",
+      R"("tie_word_embeddings": true, "num_experts": 4, "num_experts_per_tok": 2,
+         "moe_intermediate_size": 64)",
+      R"("tie_word_embeddings": true, "num_local_experts": 4, "num_experts_per_tok": 2)",
+      R"("tie_word_embeddings": true, "n_routed_experts": 4, "num_experts_per_tok": 2,
+         "moe_intermediate_size": 64, "n_shared_experts": 1, "first_k_dense_replace": 1)"};
+  std::size_t compared = 0;
+  for (const gguf::Architecture& a : gguf::architectures()) {
+    if (a.reads_as != "llama" || a.state != gguf::Architecture::none || a.full_every > 0) continue;
+    CAPTURE(a.name);
+    const ModelSpec from_gguf =
+        read(file_of(std::string(a.name), {{"block_count", 6},
+                                           {"embedding_length", 512},
+                                           {"attention.head_count", 8},
+                                           {"attention.head_count_kv", 2},
+                                           {"attention.key_length", 64},
+                                           {"attention.value_length", 64}}));
+    for (const std::string& more : experts) {
+      std::optional<ModelSpec> from_config;
+      try {
+        from_config = read_huggingface(parse_json(
+            R"({"model_type": ")" + std::string(a.model_type) + "\", " + keys + more + "}"));
+      } catch (const Error&) {
+        continue;
+      }
+      std::erase_if(from_config->layers, [](const Layer& l) { return l.role == Layer::mtp; });
+      CHECK(caches_text(*from_config) == caches_text(from_gguf));
+      ++compared;
+      break;
+    }
+  }
+  CHECK(compared >= 40);
 }

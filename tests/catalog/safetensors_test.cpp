@@ -232,6 +232,25 @@ TEST_CASE("without a configuration there is a table of tensors, but no model") {
   }
 }
 
+TEST_CASE("a table of tensors tells prediction layers and towers from the main model") {
+  SafetensorsWriter w = small_model();
+  add_layer(w, "model.layers.2.");
+  w.bf16("vision_tower.encoder.layers.7.self_attn.q_proj.weight", {64, 64});
+  const Scratch scratch;
+  const std::string path = scratch.write("model.safetensors", w.file());
+  const auto parameters_of = [&](TensorPlace::Section section) {
+    std::int64_t sum = 0;
+    for (const TensorGroup& g : group_tensors(read_safetensors_tensors(path)))
+      if (g.section == section) sum += g.parameters;
+    return sum;
+  };
+  CHECK(parameters_of(TensorPlace::mtp) == 0);  // nothing says where the main model ends
+  scratch.write("config.json", kConfig + "}");
+  CHECK(parameters_of(TensorPlace::main) == 2 * kLayer + 2 * 256'000 + 256);
+  CHECK(parameters_of(TensorPlace::mtp) == kLayer);
+  CHECK(parameters_of(TensorPlace::vision) == 64 * 64);
+}
+
 TEST_CASE("several files without an index, or none, are refused") {
   const Scratch scratch;
   CHECK_THROWS_AS(read_safetensors_tensors(scratch.folder()), Error);

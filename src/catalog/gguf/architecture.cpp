@@ -112,6 +112,8 @@ constexpr Architecture kArchitectures[] = {
 
 }  // namespace
 
+std::span<const Architecture> architectures() { return kArchitectures; }
+
 const Architecture* find_architecture(std::string_view name) {
   for (const Architecture& architecture : kArchitectures)
     if (architecture.name == name) return &architecture;

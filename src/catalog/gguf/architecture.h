@@ -3,6 +3,7 @@
 // in its code (load_hparams of src/llama-model.cpp, later src/models/*.cpp).
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace kvplan::gguf {
@@ -24,6 +25,7 @@ struct Architecture {
   std::int64_t owners = 0;  // the first layers that keep caches, where the file does not say
 };
 
+std::span<const Architecture> architectures();
 // nullptr for architectures of no known speciality.
 const Architecture* find_architecture(std::string_view name);
 

@@ -76,6 +76,14 @@ Read read(const std::string& path) {
   return r;
 }
 
+// A table of tensors needs no configuration that kv-plan understands.
+std::optional<std::int64_t> layers_of(const std::optional<Node>& config) try {
+  if (!config) return std::nullopt;
+  return static_cast<std::int64_t>(main_layers(read_huggingface(*config)).size());
+} catch (const Error&) {
+  return std::nullopt;
+}
+
 ModelSpec read_model(const std::string& path) {
   Read r = read(path);
   if (!r.config)
@@ -114,7 +122,11 @@ ModelSpec read_safetensors(const std::string& path) {
 }
 
 TensorTable read_safetensors_tensors(const std::string& path) {
-  return naming(path, [&] { return read(path).table; });
+  return naming(path, [&] {
+    Read r = read(path);
+    r.table.main_layers = layers_of(r.config);
+    return std::move(r.table);
+  });
 }
 
 }  // namespace kvplan
