@@ -17,6 +17,9 @@ bool is_first_gguf(const std::string& path);
 ModelSpec read_gguf(const std::string& path);
 // Mixers from metadata as text, key → value; arrays as "arr[i32,4]=[1, 2, 3, 4]". No weights.
 ModelSpec read_gguf_listing(const std::map<std::string, std::string>& keys);
+// The same from a file that has been parsed.
+struct GgufFile;
+ModelSpec model_of(GgufFile, const std::string& path);
 TensorTable read_gguf_tensors(const std::string& path);
 
 // The metadata that a catalog entry keeps, and the model without weights that it describes.

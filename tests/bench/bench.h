@@ -24,6 +24,8 @@ std::vector<Result> decode_rows();              // rows per second, one core
 std::vector<Result> engine_plans();             // plans per second, one core
 std::vector<Result> start(const char* binary);  // wall time and memory of `plan`, against python3
 
+std::vector<Result> checkpoints();  // wall time and memory of reading large ones
+
 // Calls per second of `call(i)`, i = 0, 1, …, for about `seconds`.
 template <class Call>
 double rate(Call call, double seconds = 0.5) {

@@ -20,5 +20,6 @@ int main() {
   print(start(KVPLAN_BINARY));
   print(decode_rows());
   print(engine_plans());
+  print(checkpoints());
   return met ? 0 : 1;
 }

@@ -45,6 +45,14 @@ std::string name_of(const GgufFile& file, const std::string& path) {
   return std::filesystem::path(path).stem().string();
 }
 
+// A table of tensors needs no architecture that kv-plan understands.
+std::optional<std::int64_t> main_layers_of(const GgufFile& file) try {
+  std::vector<Warning> ignored;
+  return gguf::read_metadata(file, ignored).mains();
+} catch (const Error&) {
+  return std::nullopt;
+}
+
 // Everything but weights.
 ModelSpec described(const gguf::Metadata& metadata, std::vector<Warning> warnings) {
   ModelSpec model = read_huggingface(gguf::translate(metadata));
@@ -55,8 +63,9 @@ ModelSpec described(const gguf::Metadata& metadata, std::vector<Warning> warning
   return model;
 }
 
-ModelSpec read(const std::string& path) {
-  GgufFile file = read_split_gguf(path);
+}  // namespace
+
+ModelSpec model_of(GgufFile file, const std::string& path) {
   std::vector<Warning> warnings;
   const gguf::Metadata metadata = gguf::read_metadata(file, warnings);
   ModelSpec model = described(metadata, std::move(warnings));
@@ -71,11 +80,9 @@ ModelSpec read(const std::string& path) {
   return model;
 }
 
-}  // namespace
-
 ModelSpec read_gguf(const std::string& path) {
   try {
-    return read(path);
+    return model_of(read_split_gguf(path), path);
   } catch (Error& e) {
     throw e.in(path);
   }
@@ -85,7 +92,9 @@ TensorTable read_gguf_tensors(const std::string& path) {
   try {
     TensorTable table;
     table.source = path;
-    table.tensors = read_split_gguf(path).tensors;
+    GgufFile file = read_split_gguf(path);
+    table.main_layers = main_layers_of(file);
+    table.tensors = std::move(file.tensors);
     place(table.tensors);
     return table;
   } catch (Error& e) {

@@ -84,8 +84,8 @@ class Visitor : public JsonVisitor {
     shape_.clear();
   }
   void start_list() {
-    Entry& entry = entries.back();
     if (in_metadata_) throw unexpected();
+    Entry& entry = entries.back();
     if (field_ == "shape" && !entry.has_shape) {
       entry.has_shape = true;
       list_ = &shape_;
