@@ -13,12 +13,12 @@ namespace {
 
 using namespace lever;
 
-constexpr std::array kLevers = {weight_formats, cache_format,    low_bit_activations,
-                                larger_batch,   sequence_slots,  more_memory,
-                                shared_prefix,  speculation,     other_layouts,
-                                paged_cache,    flash_attention, grouped_kernels,
-                                graphs,         chunked_prefill, fewer_heads,
-                                pruning,        adapters};
+constexpr std::array kLevers = {weight_formats,  cache_format,   low_bit_activations,
+                                larger_batch,    sequence_slots, more_memory,
+                                wired_limit,     shared_prefix,  speculation,
+                                other_layouts,   paged_cache,    flash_attention,
+                                grouped_kernels, graphs,         chunked_prefill,
+                                fewer_heads,     pruning,        adapters};
 
 }  // namespace
 

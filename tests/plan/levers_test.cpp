@@ -121,3 +121,15 @@ TEST_CASE("the score matrix and repeated heads cost what plain code moves") {
   // Concatenated (read, written), repeated 8 times (read, written) and read: 1 + 1 + 1 + 8 + 8.
   CHECK(repeated_traffic(Bytes(100), 8) == Bytes(1900));
 }
+
+TEST_CASE("a Mac may give its GPU more of the memory, and a card may not") {
+  // 31.6 GiB of weights and 4 GiB of cache: more than the 36 GiB that Metal allows of 48.
+  LeverQuestion q = question("qwen3-32b", "m4-max-48gb", {Tokens(16384), 1}, "llama.cpp");
+  q.setup.model = apply_recipe(q.as_read, "q8_0");
+  const auto all = levers(q);
+  const Lever& more = named(all, "more memory for the GPU");
+  CHECK(more.how == "sudo sysctl iogpu.wired_limit_mb=40960");
+  CHECK(more.makes_it_fit);
+  CHECK_FALSE(has(levers(question("qwen3-8b", "rtx-4090", {Tokens(4096), 1}, "llama.cpp")),
+                  "more memory for the GPU"));
+}

@@ -43,6 +43,7 @@ void low_bit_activations(const Ask&, Levers&);
 void larger_batch(const Ask&, Levers&);
 void sequence_slots(const Ask&, Levers&);
 void more_memory(const Ask&, Levers&);
+void wired_limit(const Ask&, Levers&);
 void shared_prefix(const Ask&, Levers&);
 void speculation(const Ask&, Levers&);
 void other_layouts(const Ask&, Levers&);
