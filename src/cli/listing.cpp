@@ -77,7 +77,7 @@ Object model_row(const ModelSpec& model) {
           {"max_context", value(model.max_context)},
           {"weights_bytes", value(resident_weights(plain))},
           {"source", value(model.source)},
-          {"note", is_unverified(model) ? value("unverified") : Value{}}};
+          {"unverified", is_unverified(model) ? value(true) : Value{}}};
 }
 
 }  // namespace
@@ -116,9 +116,9 @@ Answer answer_models(const Request& request, const Catalog& catalog) {
                                         rows.size(), device->title)
                           : fmt::format("{} models.", rows.size())};
   if (unverified > 0)
-    document.lead.push_back(
-        fmt::format("Unverified: {} (the shape was not checked against a published file or total).",
-                    unverified));
+    document.lead.push_back(fmt::format(
+        "Unverified (?): {}, whose shape was not checked against a published file or total.",
+        unverified));
   document.body.emplace_back("models", Value{std::move(rows)});
   Table table{"models", "", {}, {}, {}};
   if (device)
@@ -128,13 +128,13 @@ Answer answer_models(const Request& request, const Catalog& catalog) {
                      {"longest context", "longest"},
                      {"users at 8k", "users"},
                      {"ceiling tok/s", "tokens_per_second"},
-                     {"note", "note", false, {}, true},
+                     {"?", "unverified", false, {}, true},
                      {"", "source"}};
   else
     table.columns = {{"model", "name"},           {"parameters", "parameters"},
                      {"active", "active"},        {"attention", "attention"},
                      {"KV at 8k", "bytes_at_8k"}, {"", "bytes_per_token"},
-                     {"context", "max_context"},  {"note", "note", false, {}, true},
+                     {"context", "max_context"},  {"?", "unverified", false, {}, true},
                      {"", "weights_bytes"},       {"", "source"}};
   document.tables = {std::move(table)};
   return {std::move(document), 0, {}};
