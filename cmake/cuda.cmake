@@ -47,6 +47,7 @@ target_sources(kvplan_kernels PRIVATE
   kernels/cuda/decode.cu
   kernels/cuda/device.cpp
   kernels/cuda/stream.cu
+  kernels/cuda/weight_stream.cu
 )
 set_target_properties(kvplan_kernels PROPERTIES CUDA_ARCHITECTURES "${kvplan_architectures}" CUDA_RUNTIME_LIBRARY Static
   CUDA_COMPILER_LAUNCHER ${CMAKE_CURRENT_SOURCE_DIR}/cmake/keep_ptxas.sh)

@@ -44,4 +44,13 @@ struct CombineArgs {
   float value_scale = 1;
 };
 
+// y[m, n] = x[m, k] · W[n, k]ᵀ for up to 16 rows of x.
+struct WeightStreamArgs {
+  const std::byte* weights = nullptr;  // [n][k], in the kernel's format
+  const std::byte* scales = nullptr;   // as model/format.h has them, or unused
+  const std::uint16_t* x = nullptr;    // [m][k], operands
+  float* y = nullptr;                  // [m][n]
+  int m = 1, n = 1, k = 1;             // k: whole groups of 128
+};
+
 }  // namespace kvplan

@@ -237,13 +237,11 @@ __device__ __forceinline__ std::uint16_t rounded(float value) {
   return static_cast<std::uint16_t>(pack<Operand>(value, 0.0f));
 }
 
-// Grid (split, KV head, sequence).
+// All tiles of a block's split; each warp leaves its result.
 template <class Cache, int kWidth>
-__global__ void __launch_bounds__(32 * DecodeLayout<Cache, kWidth>::kWarps)
-    decode_attention(const __grid_constant__ DecodeArgs a) {
+__device__ __forceinline__ void attend_split(const DecodeArgs& a, int group) {
   using L = DecodeLayout<Cache, kWidth>;
   const Lane lane = lane_of_thread();
-  const int group = a.heads / a.kv_heads;
   DecodeTiles<Cache, kWidth> tiles(a, lane.index);
   for (int tile = 0; tile < L::kStages - 1; ++tile) tiles.copy(tile);
   const DecodeQueries<Cache, kWidth> queries(a, lane, group);
@@ -260,6 +258,12 @@ __global__ void __launch_bounds__(32 * DecodeLayout<Cache, kWidth>::kWarps)
   block_barrier();
   leave_result<Cache, kWidth>(lane, softmax, out);
   block_barrier();
+}
+
+// The warps' results become the block's.
+template <class Cache, int kWidth>
+__device__ __forceinline__ void merge_warps(const DecodeArgs& a, int group) {
+  using L = DecodeLayout<Cache, kWidth>;
   const std::int64_t head =
       static_cast<std::int64_t>(block_index().z) * a.heads + block_index().y * group;
   const std::int64_t part = static_cast<std::int64_t>(block_index().x) * a.batch * a.heads + head;
@@ -286,17 +290,31 @@ __global__ void __launch_bounds__(32 * DecodeLayout<Cache, kWidth>::kWarps)
   }
 }
 
+// Grid (split, KV head, sequence).
+template <class Cache, int kWidth>
+__global__ void __launch_bounds__(32 * DecodeLayout<Cache, kWidth>::kWarps)
+    decode_attention(const __grid_constant__ DecodeArgs a) {
+  if constexpr (runs_here<typename Cache::Operand, DecodeLayout<Cache, kWidth>::kSharedBytes>()) {
+    const int group = a.heads / a.kv_heads;
+    attend_split<Cache, kWidth>(a, group);
+    merge_warps<Cache, kWidth>(a, group);
+  }
+}
+
 constexpr int kCombineThreads = 128;
 
 // Grid (head of a sequence): the splits become one.
 template <class Operand>
 __global__ void __launch_bounds__(kCombineThreads) combine(const __grid_constant__ CombineArgs a) {
-  const std::int64_t row = block_index().x, rows = grid_size().x;
-  for (int column = thread_index(); column < a.width; column += kCombineThreads) {
-    const Merged all(
-        a.splits, [&](int split, int which) { return a.states[2 * (split * rows + row) + which]; },
-        [&](int split) { return a.parts[(split * rows + row) * a.width + column]; });
-    a.out[row * a.width + column] = rounded<Operand>(all.value / all.sum * a.value_scale);
+  if constexpr (runs_here<Operand, 0>()) {
+    const std::int64_t row = block_index().x, rows = grid_size().x;
+    for (int column = thread_index(); column < a.width; column += kCombineThreads) {
+      const Merged all(
+          a.splits,
+          [&](int split, int which) { return a.states[2 * (split * rows + row) + which]; },
+          [&](int split) { return a.parts[(split * rows + row) * a.width + column]; });
+      a.out[row * a.width + column] = rounded<Operand>(all.value / all.sum * a.value_scale);
+    }
   }
 }
 

@@ -25,4 +25,13 @@ struct DecodeKernel {
 };
 std::span<const DecodeKernel> decode_kernels_cuda();
 
+// Kernels of one format; x has at most `columns` rows, a block takes `rows` rows of W.
+struct WeightStreamKernel {
+  std::string_view format;
+  int rows, columns;
+  bool bf16;  // x; else fp16
+  Kernel kernel;
+};
+std::span<const WeightStreamKernel> weight_stream_kernels_cuda();
+
 }  // namespace kvplan

@@ -4,6 +4,8 @@
 #pragma once
 #include <cuda_fp16.h>
 
+#include <type_traits>
+
 #include "kernels/cuda/port.cuh"
 
 namespace kvplan {
@@ -11,6 +13,16 @@ namespace kvplan {
 template <auto kFunction, class Args>
 Kernel kernel_of(const char* name, int threads, std::int64_t shared_bytes) {
   return {name, reinterpret_cast<void (*)()>(kFunction), threads, shared_bytes};
+}
+
+// Whether the device that is compiled for can run a kernel: where not, its body is left out.
+template <class Operand, int kSharedBytes>
+__device__ constexpr bool runs_here() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  return std::is_same_v<Operand, Fp16> && kSharedBytes <= 64 * 1024;
+#else
+  return true;
+#endif
 }
 
 __device__ __forceinline__ int thread_index() { return static_cast<int>(threadIdx.x); }
@@ -157,6 +169,10 @@ __device__ __forceinline__ std::uint32_t pack<Bf16>(float first, float second) {
 #else
   return __trap(), 0u;
 #endif
+}
+
+__device__ __forceinline__ float half_to_float(std::uint16_t bits) {
+  return __half2float(__ushort_as_half(bits));
 }
 
 // Bytes of the pair (b, a), least significant first, picked by the four nibbles of `selector`.

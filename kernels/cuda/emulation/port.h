@@ -30,6 +30,11 @@ Kernel kernel_of(const char* name, int threads, std::int64_t shared_bytes) {
   return {name, reinterpret_cast<void (*)()>(call), threads, shared_bytes};
 }
 
+template <class Operand, int kSharedBytes>
+constexpr bool runs_here() {
+  return true;
+}
+
 inline int thread_index() { return emulation::block->self->index; }
 inline Grid block_index() { return emulation::block->index; }
 inline Grid grid_size() { return emulation::block->grid; }
@@ -155,6 +160,8 @@ std::uint32_t pack(float first, float second) {
   return emulation::float_to_half(first, Operand{}) |
          static_cast<std::uint32_t>(emulation::float_to_half(second, Operand{})) << 16;
 }
+
+inline float half_to_float(std::uint16_t bits) { return emulation::HalfToFloat<Fp16>{}(bits); }
 
 inline std::uint32_t pick_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
   const std::uint64_t both = a | static_cast<std::uint64_t>(b) << 32;

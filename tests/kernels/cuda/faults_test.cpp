@@ -20,6 +20,7 @@ std::vector<Problem> problems() {
   return {
       DecodeAttentionShape{1, 4, 1, 128, 128, 250, &bf16, &bf16},
       DecodeAttentionShape{1, 4, 1, 192, 192, 250, &bf16, &bf16},  // queries in shared memory
+      GemmShape{4, 16, 1024, &bf16},
       DecodeAttentionShape{1, 4, 1, 64, 64, 600, &int8, &int8},
   };
 }
@@ -43,6 +44,7 @@ TEST_CASE("every barrier of every kernel is needed, and the tests notice when it
 
 TEST_CASE("a wait for copies that is one stage short is noticed") {
   for (const Problem& problem : problems()) {
+    if (std::holds_alternative<GemmShape>(problem)) continue;  // loads to registers
     CAPTURE(problem.index());
     Bench bench;
     bench.settings.faults.wait_short = 1;

@@ -79,3 +79,37 @@ TEST_CASE("decode attention reads each byte of the cache once for all queries of
     }
   }
 }
+
+TEST_CASE("weight streaming agrees with the reference in every format and number of rows") {
+  Bench bench;
+  for (const char* name : {"bf16", "fp16", "fp8", "int8-channel", "int4-g128"}) {
+    const Format& format = format_named(name);
+    std::vector<Problem> problems;
+    for (const std::int64_t m : {1, 3, 8, 9, 16})
+      problems.push_back(GemmShape{m, 37, 384, &format});
+    problems.push_back(GemmShape{5, 16, 128, &format});     // less depth than warps
+    problems.push_back(GemmShape{1, 1100, 512, &format});   // many rows a block
+    problems.push_back(GemmShape{16, 1111, 256, &format});  // likewise, and some are missing
+    check_all(bench, problems, name);
+  }
+}
+
+TEST_CASE("weight streaming reads each weight once") {
+  Bench bench;
+  for (const char* name : {"bf16", "fp8", "int4-g128"}) {
+    const Format& format = format_named(name);
+    CAPTURE(name);
+    CHECK(bytes_loaded(bench, GemmShape{16, 300, 640, &format}) ==
+          payload_bytes(format, 300, 640).n);
+  }
+}
+
+TEST_CASE("a problem without a kernel is declined, and one that is too large is an error") {
+  Bench bench;
+  const Format& bf16 = format_named("bf16");
+  CHECK(!bench.backend->prepare(GemmShape{1, 8, 384, &format_named("q4_0")}));
+  CHECK(!bench.backend->prepare(GemmShape{1, 8, 100, &bf16}));
+  CHECK(!bench.backend->prepare(DecodeAttentionShape{1, 17, 1, 128, 128, 64, &bf16, &bf16}));
+  CHECK(!bench.backend->prepare(DecodeAttentionShape{1, 8, 1, 80, 80, 64, &bf16, &bf16}));
+  CHECK_THROWS_AS(bench.backend->prepare(GemmShape{1, 100000, 4096, &bf16}), Error);
+}
