@@ -46,6 +46,7 @@ target_sources(kvplan_kernels PRIVATE
   kernels/cuda/cuda.cpp
   kernels/cuda/decode.cu
   kernels/cuda/device.cpp
+  kernels/cuda/latent.cu
   kernels/cuda/stream.cu
   kernels/cuda/weight_stream.cu
 )

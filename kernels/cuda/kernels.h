@@ -34,4 +34,14 @@ struct WeightStreamKernel {
 };
 std::span<const WeightStreamKernel> weight_stream_kernels_cuda();
 
+// Latent 512 and rope 64; a block takes `heads` heads.
+struct LatentKernel {
+  std::string_view format;
+  int heads;
+  bool bf16;
+  Kernel kernel;
+  Kernel combine;
+};
+std::span<const LatentKernel> latent_kernels_cuda();
+
 }  // namespace kvplan

@@ -13,6 +13,10 @@ struct alignas(16) Chunk {
   std::uint32_t word[4];
 };
 
+struct alignas(16) Floats {
+  float value[4];
+};
+
 // Operands of tensor cores: tags. Two are packed in a word, the first in the lower half.
 struct Fp16 {};
 struct Bf16 {};

@@ -80,6 +80,28 @@ TEST_CASE("decode attention reads each byte of the cache once for all queries of
   }
 }
 
+TEST_CASE("latent decode agrees with the reference for every number of heads, paged or not") {
+  Bench paged(16), contiguous(0);
+  for (const char* name : {"bf16", "fp16"}) {
+    const Format& format = format_named(name);
+    check_all(paged,
+              {LatentDecodeShape{2, 40, 512, 64, 70, &format, &format},
+               LatentDecodeShape{1, 16, 512, 64, 150, &format, &format},
+               LatentDecodeShape{1, 5, 512, 64, 1, &format, &format},
+               LatentDecodeShape{1, 128, 512, 64, 33, &format, &format}},
+              name);
+    check_all(contiguous, {LatentDecodeShape{1, 16, 512, 64, 600, &format, &format}}, name);
+  }
+}
+
+TEST_CASE("latent decode reads each token once for up to 32 heads") {
+  const Format& bf16 = format_named("bf16");
+  Bench bench;
+  for (const std::int64_t heads : {16, 32})
+    CHECK(bytes_loaded(bench, LatentDecodeShape{2, heads, 512, 64, 530, &bf16, &bf16}) ==
+          2 * 530 * 576 * 2);
+}
+
 TEST_CASE("weight streaming agrees with the reference in every format and number of rows") {
   Bench bench;
   for (const char* name : {"bf16", "fp16", "fp8", "int8-channel", "int4-g128"}) {
