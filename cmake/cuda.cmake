@@ -47,6 +47,7 @@ target_sources(kvplan_kernels PRIVATE
   kernels/cuda/decode.cu
   kernels/cuda/device.cpp
   kernels/cuda/latent.cu
+  kernels/cuda/prefill.cu
   kernels/cuda/stream.cu
   kernels/cuda/weight_stream.cu
 )

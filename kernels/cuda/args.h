@@ -53,4 +53,16 @@ struct WeightStreamArgs {
   int m = 1, n = 1, k = 1;             // k: whole groups of 128
 };
 
+// Attention of `queries` new tokens per sequence after `past` stored ones; the cache is contiguous:
+// [batch][kv head][token][width].
+struct PrefillArgs {
+  const std::uint16_t* q = nullptr;  // [batch][query][heads][width]
+  const std::byte* keys = nullptr;
+  const std::byte* values = nullptr;
+  std::uint16_t* out = nullptr;  // as q
+  std::int64_t head_rows = 0;    // rows of the cache from one KV head to the next
+  int heads = 0, kv_heads = 0, queries = 0, past = 0;
+  float score_scale = 0;  // scores become exponents of two
+};
+
 }  // namespace kvplan

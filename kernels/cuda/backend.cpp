@@ -44,7 +44,7 @@ class GpuBackend : public Backend {
             [&](const GemmShape& s) { return weight_stream_run_cuda(context, s); },
             [&](const DecodeAttentionShape& s) { return decode_run_cuda(context, s); },
             [&](const LatentDecodeShape& s) { return latent_run_cuda(context, s); },
-            [&](const auto&) { return std::unique_ptr<Run>(); },
+            [&](const PrefillAttentionShape& s) { return prefill_run_cuda(context, s); },
         },
         problem);
   }

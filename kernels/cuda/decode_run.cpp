@@ -138,18 +138,8 @@ class DecodeRun : public GpuRun {
       query[i] = operand_value(q_[row * shape_.keys.width + i], shape_.bf16);
     std::vector<Answer> answers(static_cast<std::size_t>(shape_.value_width));
     attend(query, shape_.context, keys.reader(), values.reader(), answers);
-    // Weights are rounded to operands, and so is the output; the rest is float.
-    const double tolerance = 2.5 * operand_rounding(shape_.bf16);
-    const double underflow =
-        attention_underflow(*shape_.value_pool().format, shape_.context, shape_.bf16);
-    double worst = 0;
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      answers[i].magnitude += underflow / tolerance;
-      worst =
-          std::max(worst, error_of(operand_value(out[row * shape_.value_width + i], shape_.bf16),
-                                   answers[i], tolerance));
-    }
-    return worst;
+    return attention_error(std::span(out).subspan(row * shape_.value_width, shape_.value_width),
+                           answers, *shape_.value_pool().format, shape_.context, shape_.bf16);
   }
 
   Split shape_;

@@ -44,4 +44,14 @@ struct LatentKernel {
 };
 std::span<const LatentKernel> latent_kernels_cuda();
 
+// A block takes `queries` queries of one head.
+struct PrefillKernel {
+  std::string_view format;
+  int width;
+  int queries;
+  bool bf16;
+  Kernel kernel;
+};
+std::span<const PrefillKernel> prefill_kernels_cuda();
+
 }  // namespace kvplan

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // 16-bit inputs and outputs of kernels, in the type that the tensor cores take.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/numbers.h"
 #include "kernels/problem.h"
+#include "kernels/reference.h"
 
 namespace kvplan {
 
@@ -33,6 +36,20 @@ inline double attention_underflow(const Format& format, std::int64_t tokens, boo
                          : format.precision == Precision::fp8 ? 448
                                                               : 128;
   return 0x1p-25 * largest * static_cast<double>(tokens);
+}
+
+// Largest error of one query's output: weights are rounded to operands, and so is the output; the
+// rest is float.
+inline double attention_error(std::span<const std::uint16_t> out, std::span<Answer> answers,
+                              const Format& format, std::int64_t tokens, bool bf16) {
+  const double tolerance = 2.5 * operand_rounding(bf16);
+  const double underflow = attention_underflow(format, tokens, bf16);
+  double worst = 0;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    answers[i].magnitude += underflow / tolerance;
+    worst = std::max(worst, error_of(operand_value(out[i], bf16), answers[i], tolerance));
+  }
+  return worst;
 }
 
 }  // namespace kvplan

@@ -26,7 +26,7 @@ PagedCache::PagedCache(std::int64_t batch, std::int64_t heads, std::int64_t toke
       block_tokens_(block_tokens ? block_tokens : round_up(tokens, kScales)) {
   table.resize(static_cast<std::size_t>(batch * blocks_per_sequence));
   std::iota(table.begin(), table.end(), 0);
-  for (std::size_t i = table.size(); i > 1; --i)  // Fisher and Yates
+  for (std::size_t i = table.size(); block_tokens && i > 1; --i)  // Fisher and Yates
     std::swap(table[i - 1], table[mixed(i) % i]);
 }
 

@@ -48,6 +48,7 @@ std::unique_ptr<Run> stream_run_cuda(const GpuContext&, const StreamShape&);
 std::unique_ptr<Run> launch_run_cuda(const GpuContext&);
 std::unique_ptr<Run> decode_run_cuda(const GpuContext&, const DecodeAttentionShape&);
 std::unique_ptr<Run> latent_run_cuda(const GpuContext&, const LatentDecodeShape&);
+std::unique_ptr<Run> prefill_run_cuda(const GpuContext&, const PrefillAttentionShape&);
 std::unique_ptr<Run> weight_stream_run_cuda(const GpuContext&, const GemmShape&);
 
 }  // namespace kvplan

@@ -21,6 +21,7 @@ std::vector<Problem> problems() {
       DecodeAttentionShape{1, 4, 1, 128, 128, 250, &bf16, &bf16},
       DecodeAttentionShape{1, 4, 1, 192, 192, 250, &bf16, &bf16},  // queries in shared memory
       LatentDecodeShape{1, 20, 512, 64, 130, &bf16, &bf16},
+      PrefillAttentionShape{1, 2, 1, 128, 128, 160, 0, &bf16},
       GemmShape{4, 16, 1024, &bf16},
       DecodeAttentionShape{1, 4, 1, 64, 64, 600, &int8, &int8},
   };

@@ -102,6 +102,19 @@ TEST_CASE("latent decode reads each token once for up to 32 heads") {
           2 * 530 * 576 * 2);
 }
 
+TEST_CASE("prefill attention sees earlier tokens only, in every width") {
+  Bench bench;
+  for (const char* name : {"bf16", "fp16"}) {
+    const Format& format = format_named(name);
+    std::vector<Problem> problems = {PrefillAttentionShape{2, 3, 1, 128, 128, 33, 41, &format},
+                                     PrefillAttentionShape{1, 4, 2, 64, 64, 150, 0, &format},
+                                     PrefillAttentionShape{1, 1, 1, 64, 64, 1, 0, &format}};
+    for (const std::int64_t width : {96, 192, 256})
+      problems.push_back(PrefillAttentionShape{1, 2, 2, width, width, 70, 5, &format});
+    check_all(bench, problems, name);
+  }
+}
+
 TEST_CASE("weight streaming agrees with the reference in every format and number of rows") {
   Bench bench;
   for (const char* name : {"bf16", "fp16", "fp8", "int8-channel", "int4-g128"}) {
