@@ -43,6 +43,7 @@ if(NOT kvplan_architectures)
   endif()
 endif()
 target_sources(kvplan_kernels PRIVATE
+  kernels/cuda/cublaslt.cpp
   kernels/cuda/cuda.cpp
   kernels/cuda/decode.cu
   kernels/cuda/device.cpp
@@ -56,4 +57,4 @@ set_target_properties(kvplan_kernels PROPERTIES CUDA_ARCHITECTURES "${kvplan_arc
 # CMake 3.25 does not know that nvcc 12 and later compile C++20.
 target_compile_options(kvplan_kernels PRIVATE
   $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --threads=2 -Xptxas=-v>)
-target_link_libraries(kvplan_kernels PRIVATE CUDA::cudart_static)
+target_link_libraries(kvplan_kernels PRIVATE CUDA::cudart_static ${CMAKE_DL_LIBS})

@@ -15,6 +15,8 @@ struct Overload : Visitors... {
 template <class... Visitors>
 Overload(Visitors...) -> Overload<Visitors...>;
 
+constexpr std::int64_t kStreamedRows = 16;  // of x: more are a library's
+
 // Room for a few problems that are much larger than the cache, and never more than a quarter of
 // what is free.
 Bytes default_buffers(const GpuLimits& limits) {
@@ -41,7 +43,10 @@ class GpuBackend : public Backend {
         Overload{
             [&](const StreamShape& s) { return stream_run_cuda(context, s); },
             [&](const LaunchShape&) { return launch_run_cuda(context); },
-            [&](const GemmShape& s) { return weight_stream_run_cuda(context, s); },
+            [&](const GemmShape& s) {
+              return s.m <= kStreamedRows ? weight_stream_run_cuda(context, s)
+                                          : gemm_run_cuda(context, s);
+            },
             [&](const DecodeAttentionShape& s) { return decode_run_cuda(context, s); },
             [&](const LatentDecodeShape& s) { return latent_run_cuda(context, s); },
             [&](const PrefillAttentionShape& s) { return prefill_run_cuda(context, s); },

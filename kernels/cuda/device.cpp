@@ -7,6 +7,8 @@
 #include <cctype>
 #include <string>
 
+#include "kernels/cuda/cublaslt.h"
+
 namespace kvplan {
 namespace {
 
@@ -145,6 +147,13 @@ class CudaGpu : public Gpu {
                            static_cast<std::size_t>(kernel.shared_bytes), stream_),
           kernel.name);
   }
+  std::unique_ptr<GemmPlan> gemm(const GemmSpec& spec) override {
+    select();
+    if (!blas_) blas_ = CublasLt::open(CUDART_VERSION / 1000);
+    if (!blas_) return nullptr;
+    if (!workspace_) workspace_ = std::make_unique<GpuBuffer>(*this, Bytes(kWorkspace));
+    return blas_->plan(spec, stream_, workspace_->data(), kWorkspace);
+  }
   std::unique_ptr<Recording> record(const std::function<void()>& enqueue) override {
     return std::make_unique<CudaRecording>(stream_, enqueue);
   }
@@ -162,8 +171,12 @@ class CudaGpu : public Gpu {
           kernel.name);
   }
 
+  static constexpr std::size_t kWorkspace = 32u << 20;  // what cuBLAS itself takes on Hopper
+
   int device_;
   Stream stream_;
+  std::unique_ptr<CublasLt> blas_;
+  std::unique_ptr<GpuBuffer> workspace_;
 };
 
 GpuLimits CudaGpu::limits() const {

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "cost/device.h"
+#include "kernels/cuda/gemm.h"
 #include "kernels/cuda/kernel.h"
 #include "units.h"
 
@@ -47,6 +48,8 @@ class Gpu {
   // Puts a launch into the queue, or into the recording that is being made. `args` is the kernel's
   // struct; it is copied.
   virtual void launch(const Kernel&, Grid, const void* args) = 0;
+  // A product by the machine's library, or nullptr where there is none.
+  virtual std::unique_ptr<GemmPlan> gemm(const GemmSpec&) = 0;
   // What `enqueue` launches.
   virtual std::unique_ptr<Recording> record(const std::function<void()>& enqueue) = 0;
   // Until the queue is empty. Throws Error when a launch failed.

@@ -49,6 +49,7 @@ std::unique_ptr<Run> launch_run_cuda(const GpuContext&);
 std::unique_ptr<Run> decode_run_cuda(const GpuContext&, const DecodeAttentionShape&);
 std::unique_ptr<Run> latent_run_cuda(const GpuContext&, const LatentDecodeShape&);
 std::unique_ptr<Run> prefill_run_cuda(const GpuContext&, const PrefillAttentionShape&);
+std::unique_ptr<Run> gemm_run_cuda(const GpuContext&, const GemmShape&);
 std::unique_ptr<Run> weight_stream_run_cuda(const GpuContext&, const GemmShape&);
 
 }  // namespace kvplan

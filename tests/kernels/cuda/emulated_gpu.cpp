@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernels/cuda/emulation/block.h"
+#include "kernels/numbers.h"
 
 namespace kvplan {
 namespace {
@@ -21,7 +22,33 @@ struct Replay : Recording {
   std::function<void()> enqueue;
 };
 
+struct PlainGemm : GemmPlan {
+  explicit PlainGemm(const GemmSpec& what) : spec(what) {}
+  void enqueue(const std::byte* w, const std::byte* x, std::byte* y) override {
+    const bool bf16 = spec.type == GemmSpec::bf16;
+    const auto number = [&](const std::byte* from, std::int64_t i) {
+      std::uint16_t bits;
+      std::memcpy(&bits, from + 2 * i, sizeof(bits));
+      return bf16 ? from_bf16(bits) : from_fp16(bits);
+    };
+    for (std::int64_t m = 0; m < spec.m; ++m)
+      for (std::int64_t n = 0; n < spec.n; ++n) {
+        float sum = 0;
+        for (std::int64_t k = 0; k < spec.k; ++k)
+          sum += number(x, m * spec.k + k) * number(w, n * spec.k + k);
+        const std::uint16_t bits = bf16 ? to_bf16(sum) : to_fp16(sum);
+        std::memcpy(y + 2 * (m * spec.n + n), &bits, sizeof(bits));
+      }
+  }
+  std::string description() const override { return "plain loops"; }
+  GemmSpec spec;
+};
+
 }  // namespace
+
+std::unique_ptr<GemmPlan> EmulatedGpu::gemm(const GemmSpec& spec) {
+  return std::make_unique<PlainGemm>(spec);
+}
 
 DeviceSpec EmulatedGpu::spec() const {
   DeviceSpec spec;

@@ -24,6 +24,7 @@ class EmulatedGpu : public Gpu {
   void set(std::byte* to, std::byte value, Bytes) override;
   int resident_blocks(const Kernel&) override { return 2; }
   void launch(const Kernel&, Grid, const void* args) override;
+  std::unique_ptr<GemmPlan> gemm(const GemmSpec&) override;  // plain loops, 16-bit types
   std::unique_ptr<Recording> record(const std::function<void()>& enqueue) override;
   void finish() override {}
 

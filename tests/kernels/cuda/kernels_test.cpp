@@ -139,6 +139,14 @@ TEST_CASE("weight streaming reads each weight once") {
   }
 }
 
+TEST_CASE("products with more rows go to the library, and are held against the reference too") {
+  Bench bench;
+  for (const char* name : {"bf16", "fp16"})
+    check_all(bench, {GemmShape{40, 70, 256, &format_named(name)}}, name);
+  CHECK(!bench.backend->prepare(GemmShape{40, 70, 256, &format_named("int4-g128")}));
+  CHECK(!bench.backend->prepare(GemmShape{40, 70, 256, &format_named("fp8")}));  // not on sm_80
+}
+
 TEST_CASE("a problem without a kernel is declined, and one that is too large is an error") {
   Bench bench;
   const Format& bf16 = format_named("bf16");
