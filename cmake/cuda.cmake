@@ -43,6 +43,7 @@ if(NOT kvplan_architectures)
   endif()
 endif()
 target_sources(kvplan_kernels PRIVATE
+  kernels/cuda/clock.cpp
   kernels/cuda/cublaslt.cpp
   kernels/cuda/cuda.cpp
   kernels/cuda/decode.cu

@@ -32,6 +32,7 @@ class GpuSlots {
   int count() const { return count_; }
   // Whether the turn alone makes the cache cold.
   bool cold() const { return cold_; }
+  Bytes stride() const { return Bytes(stride_); }
   std::byte* at(int slot) const { return base_ + slot % count_ * stride_; }
 
  private:

@@ -32,13 +32,36 @@ class GpuBackend : public Backend {
   std::string name() const override { return "cuda"; }
   DeviceSpec device() const override { return gpu().spec(); }
 
-  std::unique_ptr<Run> prepare(const Problem& problem) override {
+  std::optional<Bytes> free_memory() const override { return gpu().limits().free_memory; }
+  std::optional<Bytes> buffers() override { return arena().size(); }
+  std::optional<Hertz> clock() override { return gpu().clock(); }
+  std::vector<std::string> missing() const override { return gpu().missing(); }
+
+  std::unique_ptr<Run> prepare(const Problem& problem) override { return prepared(problem); }
+  std::unique_ptr<Run> prepare_step(const std::vector<Problem>& problems) override {
+    std::vector<std::unique_ptr<GpuRun>> parts;
+    for (const Problem& problem : problems) {
+      parts.push_back(prepared(problem));
+      if (!parts.back()) return nullptr;
+    }
+    return step_run_cuda({gpu(), arena(), options_.block_tokens}, std::move(parts));
+  }
+
+ private:
+  Gpu& gpu() const {
+    if (!gpu_) gpu_ = open_();
+    return *gpu_;
+  }
+  GpuArena& arena() {
     if (!arena_) {
       const GpuLimits limits = gpu().limits();
       arena_ = std::make_unique<GpuArena>(gpu(), options_.buffers.value_or(default_buffers(limits)),
                                           limits.last_level_cache);
     }
-    const GpuContext context{gpu(), *arena_, options_.block_tokens};
+    return *arena_;
+  }
+  std::unique_ptr<GpuRun> prepared(const Problem& problem) {
+    const GpuContext context{gpu(), arena(), options_.block_tokens};
     return std::visit(
         Overload{
             [&](const StreamShape& s) { return stream_run_cuda(context, s); },
@@ -52,12 +75,6 @@ class GpuBackend : public Backend {
             [&](const PrefillAttentionShape& s) { return prefill_run_cuda(context, s); },
         },
         problem);
-  }
-
- private:
-  Gpu& gpu() const {
-    if (!gpu_) gpu_ = open_();
-    return *gpu_;
   }
 
   std::function<std::unique_ptr<Gpu>()> open_;

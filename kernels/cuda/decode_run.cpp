@@ -151,7 +151,8 @@ class DecodeRun : public GpuRun {
 
 }  // namespace
 
-std::unique_ptr<Run> decode_run_cuda(const GpuContext& context, const DecodeAttentionShape& shape) {
+std::unique_ptr<GpuRun> decode_run_cuda(const GpuContext& context,
+                                        const DecodeAttentionShape& shape) {
   if (!(*shape.key == *shape.value) || shape.k_width != shape.v_width ||
       shape.heads % shape.kv_heads != 0 || shape.heads / shape.kv_heads > kMostQueries)
     return nullptr;
@@ -170,7 +171,7 @@ std::unique_ptr<Run> decode_run_cuda(const GpuContext& context, const DecodeAtte
   return nullptr;
 }
 
-std::unique_ptr<Run> latent_run_cuda(const GpuContext& context, const LatentDecodeShape& shape) {
+std::unique_ptr<GpuRun> latent_run_cuda(const GpuContext& context, const LatentDecodeShape& shape) {
   if (!(*shape.latent_format == *shape.rope_format) || shape.latent != kLatent ||
       shape.rope != kRope)
     return nullptr;

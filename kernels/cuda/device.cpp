@@ -7,6 +7,7 @@
 #include <cctype>
 #include <string>
 
+#include "kernels/cuda/clock.h"
 #include "kernels/cuda/cublaslt.h"
 
 namespace kvplan {
@@ -98,6 +99,15 @@ class CudaGpu : public Gpu {
 
   DeviceSpec spec() const override;
   GpuLimits limits() const override;
+  std::optional<Hertz> clock() override {
+    if (!clock_) clock_.emplace(bus());
+    return clock_->now();
+  }
+  std::vector<std::string> missing() const override {
+    if (!blas_sought_ || blas_) return {};
+    return {"cuBLASLt (libcublasLt.so." + std::to_string(kMajor) +
+            "): products with more than 16 rows are not measured"};
+  }
 
   std::byte* allocate(Bytes size) override {
     select();
@@ -149,7 +159,8 @@ class CudaGpu : public Gpu {
   }
   std::unique_ptr<GemmPlan> gemm(const GemmSpec& spec) override {
     select();
-    if (!blas_) blas_ = CublasLt::open(CUDART_VERSION / 1000);
+    if (!blas_sought_) blas_ = CublasLt::open(kMajor);
+    blas_sought_ = true;
     if (!blas_) return nullptr;
     if (!workspace_) workspace_ = std::make_unique<GpuBuffer>(*this, Bytes(kWorkspace));
     return blas_->plan(spec, stream_, workspace_->data(), kWorkspace);
@@ -171,10 +182,19 @@ class CudaGpu : public Gpu {
           kernel.name);
   }
 
+  std::string bus() const {
+    char text[32] = "";
+    check(cudaDeviceGetPCIBusId(text, sizeof(text), device_), "bus");
+    return text;
+  }
+
+  static constexpr int kMajor = CUDART_VERSION / 1000;
   static constexpr std::size_t kWorkspace = 32u << 20;  // what cuBLAS itself takes on Hopper
 
   int device_;
   Stream stream_;
+  std::optional<GpuClock> clock_;
+  bool blas_sought_ = false;
   std::unique_ptr<CublasLt> blas_;
   std::unique_ptr<GpuBuffer> workspace_;
 };

@@ -97,7 +97,7 @@ class GemmRun : public GpuRun {
 
 }  // namespace
 
-std::unique_ptr<Run> gemm_run_cuda(const GpuContext& context, const GemmShape& shape) {
+std::unique_ptr<GpuRun> gemm_run_cuda(const GpuContext& context, const GemmShape& shape) {
   const auto type = type_of(*shape.weights);
   if (!type || (*type == GemmSpec::fp8 && context.gpu.limits().capability < kFp8Capability))
     return nullptr;

@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "cost/device.h"
 #include "kernels/cuda/gemm.h"
@@ -34,6 +36,9 @@ class Gpu {
   virtual ~Gpu() = default;
   virtual DeviceSpec spec() const = 0;
   virtual GpuLimits limits() const = 0;
+  virtual std::optional<Hertz> clock() = 0;  // of the processors, now
+  // Libraries that were looked for and not found, each with what that costs.
+  virtual std::vector<std::string> missing() const = 0;
 
   // Device memory. Throws Error when there is not enough.
   virtual std::byte* allocate(Bytes) = 0;

@@ -112,8 +112,8 @@ class PrefillRun : public GpuRun {
 
 }  // namespace
 
-std::unique_ptr<Run> prefill_run_cuda(const GpuContext& context,
-                                      const PrefillAttentionShape& shape) {
+std::unique_ptr<GpuRun> prefill_run_cuda(const GpuContext& context,
+                                         const PrefillAttentionShape& shape) {
   if (shape.k_width != shape.v_width || shape.heads % shape.kv_heads != 0) return nullptr;
   for (const PrefillKernel& kernel : prefill_kernels_cuda())
     if (kernel.format == shape.cache->name && kernel.width == shape.k_width &&

@@ -4,6 +4,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "kernels/backend.h"
 #include "kernels/cuda/arena.h"
@@ -22,10 +23,11 @@ class GpuRun : public Run {
   // `slot` is what one launch reads.
   GpuRun(const GpuContext&, Bytes slot);
   Seconds sample() override;
-
- protected:
   // Queues what computes the problem on the bytes at `slot`.
   virtual void enqueue(std::byte* slot) = 0;
+  Bytes slot_bytes() const { return slots_.stride(); }
+
+ protected:
   // Runs on the next slot and waits; returns the slot.
   std::byte* run_once();
   void forget_recording() { recording_.reset(); }  // another kernel is next
@@ -44,12 +46,14 @@ class GpuRun : public Run {
 // Whether the device has the shared memory and the tensor cores that a kernel needs.
 bool runs(const GpuContext&, const Kernel&, bool bf16);
 
-std::unique_ptr<Run> stream_run_cuda(const GpuContext&, const StreamShape&);
-std::unique_ptr<Run> launch_run_cuda(const GpuContext&);
-std::unique_ptr<Run> decode_run_cuda(const GpuContext&, const DecodeAttentionShape&);
-std::unique_ptr<Run> latent_run_cuda(const GpuContext&, const LatentDecodeShape&);
-std::unique_ptr<Run> prefill_run_cuda(const GpuContext&, const PrefillAttentionShape&);
-std::unique_ptr<Run> gemm_run_cuda(const GpuContext&, const GemmShape&);
-std::unique_ptr<Run> weight_stream_run_cuda(const GpuContext&, const GemmShape&);
+std::unique_ptr<GpuRun> stream_run_cuda(const GpuContext&, const StreamShape&);
+std::unique_ptr<GpuRun> launch_run_cuda(const GpuContext&);
+std::unique_ptr<GpuRun> decode_run_cuda(const GpuContext&, const DecodeAttentionShape&);
+std::unique_ptr<GpuRun> latent_run_cuda(const GpuContext&, const LatentDecodeShape&);
+std::unique_ptr<GpuRun> prefill_run_cuda(const GpuContext&, const PrefillAttentionShape&);
+std::unique_ptr<GpuRun> gemm_run_cuda(const GpuContext&, const GemmShape&);
+std::unique_ptr<GpuRun> weight_stream_run_cuda(const GpuContext&, const GemmShape&);
+
+std::unique_ptr<Run> step_run_cuda(const GpuContext&, std::vector<std::unique_ptr<GpuRun>> parts);
 
 }  // namespace kvplan

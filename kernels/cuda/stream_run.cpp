@@ -62,7 +62,8 @@ class StreamRun : public GpuRun {
     args.to = slot + bytes_.n;
     args.sums = sums_.as<std::uint32_t>();
     args.chunks = bytes_.n / kChunkBytes;
-    context_.gpu.launch(*kernel_, {static_cast<unsigned>(blocks(*kernel_))}, &args);
+    const Kernel& kernel = kernel_ ? *kernel_ : kernels_.front();
+    context_.gpu.launch(kernel, {static_cast<unsigned>(blocks(kernel))}, &args);
   }
 
   std::int64_t blocks(const Kernel& kernel) const { return resident_blocks(kernel); }
@@ -127,12 +128,12 @@ class LaunchRun : public GpuRun {
 
 }  // namespace
 
-std::unique_ptr<Run> stream_run_cuda(const GpuContext& context, const StreamShape& shape) {
+std::unique_ptr<GpuRun> stream_run_cuda(const GpuContext& context, const StreamShape& shape) {
   return std::make_unique<StreamRun>(context, Bytes(round_up(shape.bytes.n, kChunkBytes)),
                                      shape.copy);
 }
 
-std::unique_ptr<Run> launch_run_cuda(const GpuContext& context) {
+std::unique_ptr<GpuRun> launch_run_cuda(const GpuContext& context) {
   return std::make_unique<LaunchRun>(context);
 }
 

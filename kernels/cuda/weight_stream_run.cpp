@@ -104,7 +104,7 @@ class WeightStreamRun : public GpuRun {
 
 }  // namespace
 
-std::unique_ptr<Run> weight_stream_run_cuda(const GpuContext& context, const GemmShape& shape) {
+std::unique_ptr<GpuRun> weight_stream_run_cuda(const GpuContext& context, const GemmShape& shape) {
   const WeightStreamKernel* kernel = kernel_for(context, shape);
   if (!kernel || shape.k % kDepth != 0 || !runs(context, kernel->kernel, kernel->bf16))
     return nullptr;

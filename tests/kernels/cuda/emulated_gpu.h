@@ -16,6 +16,8 @@ class EmulatedGpu : public Gpu {
 
   DeviceSpec spec() const override;
   GpuLimits limits() const override;
+  std::optional<Hertz> clock() override { return std::nullopt; }
+  std::vector<std::string> missing() const override { return {}; }
   std::byte* allocate(Bytes) override;
   void free(std::byte*) noexcept override;
   void upload(std::byte* to, std::span<const std::byte> from) override;

@@ -147,6 +147,25 @@ TEST_CASE("products with more rows go to the library, and are held against the r
   CHECK(!bench.backend->prepare(GemmShape{40, 70, 256, &format_named("fp8")}));  // not on sm_80
 }
 
+TEST_CASE("a step is its problems one after the other, and none where one has no kernel") {
+  Bench bench;
+  const Format& bf16 = format_named("bf16");
+  const std::vector<Problem> problems = {GemmShape{2, 64, 256, &bf16},
+                                         DecodeAttentionShape{2, 4, 2, 64, 64, 48, &bf16, &bf16}};
+  const auto step = bench.backend->prepare_step(problems);
+  REQUIRE(step);
+  CHECK(step->error() <= 1);
+  CHECK(step->work().distinct == work_of(std::get<GemmShape>(problems[0])).distinct +
+                                     work_of(std::get<DecodeAttentionShape>(problems[1])).distinct);
+  step->sample();
+  bench.settings.counters = {};
+  step->sample();
+  // The weights, the cache of 2 sequences, and a flush of the cache (64 KiB) twice over.
+  CHECK(bench.settings.counters.bytes_loaded ==
+        64 * 256 * 2 + 2 * 48 * 2 * 2 * 64 * 2 + 2 * 64 * 1024);
+  CHECK(!bench.backend->prepare_step({problems[0], GemmShape{1, 8, 384, &format_named("q4_0")}}));
+}
+
 TEST_CASE("a problem without a kernel is declined, and one that is too large is an error") {
   Bench bench;
   const Format& bf16 = format_named("bf16");
