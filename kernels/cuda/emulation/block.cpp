@@ -35,6 +35,7 @@ void Block::run(Grid at) {
 }
 
 void Block::thread_main() {
+  block->self->context.arrived();
   for (;;) {
     Thread& me = *block->self;
     try {

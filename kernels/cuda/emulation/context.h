@@ -9,6 +9,10 @@
 #include <cstddef>
 #include <new>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 #if defined(__SANITIZE_THREAD__)
 extern "C" {
 void* __tsan_create_fiber(unsigned);
@@ -27,6 +31,10 @@ class Context {
     stack_ = mmap(nullptr, kStack, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (stack_ == MAP_FAILED) throw std::bad_alloc();
+#if defined(__SANITIZE_ADDRESS__)
+    bottom_ = stack_;
+    size_ = kStack;
+#endif
     getcontext(&place_);
     place_.uc_stack.ss_sp = stack_;
     place_.uc_stack.ss_size = kStack;
@@ -53,7 +61,10 @@ class Context {
     __tsan_switch_to_fiber(next.fiber_, 0);
     swapcontext(&place_, &next.place_);
 #elif defined(__SANITIZE_ADDRESS__)
+    came_from = this;
+    __sanitizer_start_switch_fiber(&fake_stack_, next.bottom_, next.size_);
     swapcontext(&place_, &next.place_);
+    arrived();
 #else
     if (_setjmp(jump_) != 0) return;
     if (next.stack_ && !next.started_) {
@@ -63,8 +74,25 @@ class Context {
     _longjmp(next.jump_, 1);
 #endif
   }
+  // To be called first by what `entry` runs: where the caller's stack lies is known only now.
+  void arrived() {
+#if defined(__SANITIZE_ADDRESS__)
+    const void* bottom = nullptr;
+    std::size_t size = 0;
+    __sanitizer_finish_switch_fiber(fake_stack_, &bottom, &size);
+    if (came_from->stack_) return;
+    came_from->bottom_ = bottom;
+    came_from->size_ = size;
+#endif
+  }
 
  private:
+#if defined(__SANITIZE_ADDRESS__)
+  static inline thread_local Context* came_from = nullptr;
+  void* fake_stack_ = nullptr;
+  const void* bottom_ = nullptr;
+  std::size_t size_ = 0;
+#endif
   static constexpr std::size_t kStack = 256 << 10;
   ucontext_t place_ = {};
   jmp_buf jump_ = {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/emulated_gpu.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -78,10 +79,10 @@ void EmulatedGpu::free(std::byte* at) noexcept {
   std::free(at);
 }
 void EmulatedGpu::upload(std::byte* to, std::span<const std::byte> from) {
-  std::memcpy(to, from.data(), from.size());
+  std::copy(from.begin(), from.end(), to);
 }
 void EmulatedGpu::download(std::span<std::byte> to, const std::byte* from) {
-  std::memcpy(to.data(), from, to.size());
+  std::copy_n(from, to.size(), to.begin());
 }
 void EmulatedGpu::copy(std::byte* to, const std::byte* from, Bytes size) {
   std::memcpy(to, from, static_cast<std::size_t>(size.n));

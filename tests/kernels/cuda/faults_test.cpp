@@ -17,14 +17,14 @@ namespace {
 std::vector<Problem> problems() {
   const Format& bf16 = format_named("bf16");
   const Format& int8 = format_named("int8-head");
-  return {
+  return one_for_class<Problem>({
       DecodeAttentionShape{1, 4, 1, 128, 128, 250, &bf16, &bf16},
       DecodeAttentionShape{1, 4, 1, 192, 192, 250, &bf16, &bf16},  // queries in shared memory
       LatentDecodeShape{1, 20, 512, 64, 130, &bf16, &bf16},
       PrefillAttentionShape{1, 2, 1, 128, 128, 160, 0, &bf16},
       GemmShape{4, 16, 1024, &bf16},
       DecodeAttentionShape{1, 4, 1, 64, 64, 600, &int8, &int8},
-  };
+  });
 }
 
 }  // namespace

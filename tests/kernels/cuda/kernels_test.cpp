@@ -33,13 +33,6 @@ TEST_CASE("a sample replays a recording of at least ten launches on buffers in t
 
 namespace {
 
-// Sanitizers cost a factor of ten: there one shape of a list stands for the class.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t kStride = 100;
-#else
-constexpr std::size_t kStride = 1;
-#endif
-
 void check_all(Bench& bench, const std::vector<Problem>& problems, const std::string& what) {
   for (std::size_t i = 0; i < problems.size(); i += kStride) {
     const std::string where = what + " case " + std::to_string(i);
@@ -52,7 +45,7 @@ void check_all(Bench& bench, const std::vector<Problem>& problems, const std::st
 
 TEST_CASE("decode attention agrees with the reference for every group, width and format") {
   Bench paged(16), contiguous(0);
-  for (const char* name : {"bf16", "fp16", "fp8", "int8-head"}) {
+  for (const char* name : one_for_class({"bf16", "fp16", "fp8", "int8-head"})) {
     const Format& format = format_named(name);
     std::vector<Problem> problems;
     for (const std::int64_t group : {1, 3, 8, 16})
@@ -67,7 +60,7 @@ TEST_CASE("decode attention agrees with the reference for every group, width and
 }
 
 TEST_CASE("decode attention reads each byte of the cache once for all queries of a KV head") {
-  for (const char* name : {"bf16", "fp8", "int8-head"}) {
+  for (const char* name : one_for_class({"bf16", "fp8", "int8-head"})) {
     const Format& format = format_named(name);
     for (const std::int64_t block_tokens : {16, 64, 0}) {
       Bench bench(block_tokens);
@@ -82,7 +75,7 @@ TEST_CASE("decode attention reads each byte of the cache once for all queries of
 
 TEST_CASE("latent decode agrees with the reference for every number of heads, paged or not") {
   Bench paged(16), contiguous(0);
-  for (const char* name : {"bf16", "fp16"}) {
+  for (const char* name : one_for_class({"bf16", "fp16"})) {
     const Format& format = format_named(name);
     check_all(paged,
               {LatentDecodeShape{2, 40, 512, 64, 70, &format, &format},
@@ -104,7 +97,7 @@ TEST_CASE("latent decode reads each token once for up to 32 heads") {
 
 TEST_CASE("prefill attention sees earlier tokens only, in every width") {
   Bench bench;
-  for (const char* name : {"bf16", "fp16"}) {
+  for (const char* name : one_for_class({"bf16", "fp16"})) {
     const Format& format = format_named(name);
     std::vector<Problem> problems = {PrefillAttentionShape{2, 3, 1, 128, 128, 33, 41, &format},
                                      PrefillAttentionShape{1, 4, 2, 64, 64, 150, 0, &format},
@@ -117,7 +110,7 @@ TEST_CASE("prefill attention sees earlier tokens only, in every width") {
 
 TEST_CASE("weight streaming agrees with the reference in every format and number of rows") {
   Bench bench;
-  for (const char* name : {"bf16", "fp16", "fp8", "int8-channel", "int4-g128"}) {
+  for (const char* name : one_for_class({"bf16", "fp16", "fp8", "int8-channel", "int4-g128"})) {
     const Format& format = format_named(name);
     std::vector<Problem> problems;
     for (const std::int64_t m : {1, 3, 8, 9, 16})
@@ -131,7 +124,7 @@ TEST_CASE("weight streaming agrees with the reference in every format and number
 
 TEST_CASE("weight streaming reads each weight once") {
   Bench bench;
-  for (const char* name : {"bf16", "fp8", "int4-g128"}) {
+  for (const char* name : one_for_class({"bf16", "fp8", "int4-g128"})) {
     const Format& format = format_named(name);
     CAPTURE(name);
     CHECK(bytes_loaded(bench, GemmShape{16, 300, 640, &format}) ==
@@ -141,7 +134,7 @@ TEST_CASE("weight streaming reads each weight once") {
 
 TEST_CASE("products with more rows go to the library, and are held against the reference too") {
   Bench bench;
-  for (const char* name : {"bf16", "fp16"})
+  for (const char* name : one_for_class({"bf16", "fp16"}))
     check_all(bench, {GemmShape{40, 70, 256, &format_named(name)}}, name);
   CHECK(!bench.backend->prepare(GemmShape{40, 70, 256, &format_named("int4-g128")}));
   CHECK(!bench.backend->prepare(GemmShape{40, 70, 256, &format_named("fp8")}));  // not on sm_80
