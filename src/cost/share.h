@@ -8,11 +8,16 @@
 
 namespace kvplan {
 
+// A rank holds one part in so many of a weight; whole experts are dealt out.
+std::int64_t parts_of(const Weight&, const Mixer*, const Parallelism&);
+// Products whose inputs are divided, so that their outputs are partial sums.
+bool divides_inputs(const Weight&);
+
 struct WeightShare {
   std::int64_t rows = 1, columns = 1;
-  bool partial = false;  // its inputs are divided, so that its outputs are partial sums
+  bool partial = false;  // divides_inputs
 };
-// Dense weights only: whole experts are dealt out, not cut.
+// Of dense weights.
 WeightShare share_of(const Weight&, const Mixer*, const Parallelism&);
 
 }  // namespace kvplan

@@ -3,28 +3,10 @@
 
 #include <algorithm>
 
+#include "cost/share.h"
+
 namespace kvplan {
 namespace {
-
-std::int64_t kv_heads_of(const Mixer& mixer) {
-  const auto* attention = std::get_if<Attention>(&mixer.kind);
-  return attention ? attention->kv_heads : 1;
-}
-
-// A rank holds one part in so many of a weight.
-std::int64_t divisor(const Weight& w, const Mixer* mixer, const Parallelism& p) {
-  if (w.role == Role::routed_expert) return p.expert_ranks();
-  if (w.sharding == Sharding::replicated) return 1;
-  if (w.sharding == Sharding::kv_heads && mixer) return std::min(p.tp, kv_heads_of(*mixer));
-  return p.tp;
-}
-
-// Products whose inputs are divided, so that their outputs are partial sums.
-bool divides_inputs(const Weight& w) {
-  for (const std::string_view last : {"o_proj", "down_proj", "out_proj", "wo_b", "fc2"})
-    if (w.name.ends_with(last)) return true;
-  return false;
-}
 
 // Keys and values of cross-attention are computed once per request, not by each step.
 bool only_source(const Mixer& mixer) {
@@ -44,7 +26,7 @@ void WeightFold::add(const Weight& w, const Mixer* mixer) {
     terms_.tables += bytes;
     terms_.table_row += Bytes(bytes.n / std::max<std::int64_t>(1, w.rows));
   } else if (w.is_matrix) {
-    add_product(w, w.role, divisor(w, mixer, parallel_), bytes);
+    add_product(w, w.role, parts_of(w, mixer, parallel_), bytes);
   } else {
     terms_.vectors += bytes;
   }
@@ -53,7 +35,7 @@ void WeightFold::add(const Weight& w, const Mixer* mixer) {
 void WeightFold::add_tied_head(const Weight& table, bool held) {
   const Bytes bytes = bytes_on_rank(table, nullptr);
   if (!held) terms_.resident += bytes;
-  add_product(table, Role::head, divisor(table, nullptr, parallel_), bytes);
+  add_product(table, Role::head, parts_of(table, nullptr, parallel_), bytes);
 }
 
 void WeightFold::hold(const Weight& w, const Mixer* mixer) {
@@ -62,7 +44,7 @@ void WeightFold::hold(const Weight& w, const Mixer* mixer) {
 
 Bytes WeightFold::bytes_on_rank(const Weight& w, const Mixer* mixer) const {
   const Bytes whole = stored_bytes(*w.format, w.rows, w.columns) * w.copies;
-  return Bytes(ceil_div(whole.n, divisor(w, mixer, parallel_)));
+  return Bytes(ceil_div(whole.n, parts_of(w, mixer, parallel_)));
 }
 
 void WeightFold::add_product(const Weight& w, Role role, std::int64_t parts, Bytes bytes) {
