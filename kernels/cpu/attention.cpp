@@ -54,7 +54,7 @@ AttentionChoice attention_kernel(const Format& format, std::int64_t queries, Isa
   if (isa >= Isa::dot)
     if (const AttentionKernel kernel = attention_dot(format, queries)) return {kernel, 0x1p-8};
   AttentionKernel kernel = nullptr;
-  if (isa >= Isa::avx512) kernel = attention_avx512(format, queries);
+  if (isa >= Isa::avx512) kernel = attention_avx512(format);
   if (!kernel && isa >= Isa::avx2) kernel = attention_avx2(format);
   return {kernel ? kernel : attention_portable(format), 0x1p-14};
 }

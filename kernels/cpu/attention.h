@@ -57,7 +57,7 @@ using AttentionKernel = void (*)(const QueryBlock&, const KvRows&, AttentionStat
 
 AttentionKernel attention_portable(const Format&);
 AttentionKernel attention_avx2(const Format&);
-AttentionKernel attention_avx512(const Format&, std::int64_t queries);
+AttentionKernel attention_avx512(const Format&);
 AttentionKernel attention_dot(const Format&, std::int64_t queries);
 
 struct AttentionChoice {

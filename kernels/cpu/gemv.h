@@ -2,6 +2,7 @@
 // y[m, n] = x[m, k] · W[n, k]ᵀ for few rows of x: the weights are read once, so memory sets the
 // time.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -36,6 +37,12 @@ struct Activations {
 // else several rows of W share each load of x.
 inline bool one_row_at_a_time(const Activations& x) {
   return x.padded * x.k * static_cast<std::int64_t>(sizeof(std::uint16_t)) <= 8 * kKiB;
+}
+
+// How many bytes before their use rows of W are asked for: when the rows before them begin, but
+// early enough where rows are short.
+inline std::int64_t fetched_ahead(std::int64_t bytes_together) {
+  return std::max(bytes_together, 4 * kKiB);
 }
 
 // Rows of W that one thread owns, contiguous; their scales (if any) likewise.

@@ -59,12 +59,16 @@ KVPLAN_AVX512 void block(const GemvRows& task, std::int64_t first, std::int64_t 
   const std::byte* rows[kRows];
   for (int r = 0; r < kRows; ++r)
     rows[r] = task.weights + (first + r) * (x.k / kGemvBlock) * Weights::kBlockBytes;
+  const std::int64_t ahead = fetched_ahead(kRows * (x.k / kGemvBlock) * Weights::kBlockBytes);
   __m512 sums[kChains][kRows][kM];
   for (auto& chain : sums)
     for (auto& row : chain)
       for (__m512& sum : row) sum = _mm512_setzero_ps();
   for (std::int64_t k0 = 0; k0 < x.k; k0 += kGemvBlock) {
     __m512 scale[kRows];
+    if (m0 == 0)
+      for (const std::byte* row : rows)
+        vectors::fetch(row + k0 / kGemvBlock * Weights::kBlockBytes + ahead, Weights::kBlockBytes);
     for (int r = 0; r < kRows; ++r)
       scale[r] = Weights::group_scale(task.scales, (first + r) * (x.k / kGemvBlock), k0);
 #pragma GCC unroll 8

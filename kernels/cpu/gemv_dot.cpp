@@ -7,6 +7,7 @@
 #include <array>
 
 #include "kernels/cpu/gemv.h"
+#include "kernels/cpu/vectors.h"
 #include "kernels/numbers.h"
 
 namespace kvplan {
@@ -67,6 +68,7 @@ struct PairBlock {
     const Activations& x = *task.x;
     const Weights weights;
     const std::byte* rows = task.weights + first * x.k * Weights::kBytes;
+    const std::int64_t ahead = fetched_ahead(kRows * x.k * Weights::kBytes);
     __m512 sums[kChains][kRows][kM];
     for (auto& chain : sums)
       for (auto& row : chain)
@@ -76,7 +78,12 @@ struct PairBlock {
       for (int step = 0; step < kGemvBlock / 32; ++step) {
         const std::int64_t k = k0 + 32 * step;
         __m512bh w[kRows];
-        for (int r = 0; r < kRows; ++r) w[r] = weights.load(rows + r * x.k * Weights::kBytes, k);
+        for (int r = 0; r < kRows; ++r) {
+          const std::byte* row = rows + r * x.k * Weights::kBytes;
+          if (m0 == 0 && k * Weights::kBytes % 64 == 0)
+            vectors::fetch(row + k * Weights::kBytes + ahead, 64);
+          w[r] = weights.load(row, k);
+        }
         for (int m = 0; m < kM; ++m) {
           const __m512bh in = load_bf16(x.bf16.data() + (m0 + m) * x.stride + k);
           for (int r = 0; r < kRows; ++r)
@@ -103,13 +110,17 @@ struct Int8Block {
   KVPLAN_DOT static void run(const GemvRows& task, std::int64_t first, std::int64_t m0) {
     const Activations& x = *task.x;
     const __m512i offset = _mm512_set1_epi8(static_cast<char>(0x80));  // + 128, as unsigned
+    const std::int64_t ahead = fetched_ahead(kRows * x.k);
     __m512i high[kRows][kM], low[kRows][kM];
     for (int r = 0; r < kRows; ++r)
       for (int m = 0; m < kM; ++m) high[r][m] = low[r][m] = _mm512_setzero_si512();
     for (std::int64_t k = 0; k < x.k; k += 64) {
       __m512i w[kRows];
-      for (int r = 0; r < kRows; ++r)
-        w[r] = _mm512_xor_si512(load(task.weights + (first + r) * x.k + k), offset);
+      for (int r = 0; r < kRows; ++r) {
+        const std::byte* from = task.weights + (first + r) * x.k + k;
+        if (m0 == 0) vectors::fetch(from + ahead, 64);
+        w[r] = _mm512_xor_si512(load(from), offset);
+      }
       for (int m = 0; m < kM; ++m) {
         const __m512i x_high = load(x.high.data() + (m0 + m) * x.stride + k);
         const __m512i x_low = load(x.low.data() + (m0 + m) * x.stride + k);
@@ -181,7 +192,11 @@ struct Int4Block {
                                                           const float (&scales)[kRows][16], int g,
                                                           Sums& sums) {
     Nibbles w[kRows];
-    for (int r = 0; r < kRows; ++r) w[r] = load_nibbles(weights + r * (x.k / 2));
+    for (int r = 0; r < kRows; ++r) {
+      const std::byte* group = weights + r * (x.k / 2);
+      if (m0 == 0) vectors::fetch(group + fetched_ahead(kRows * x.k / 2), 64);
+      w[r] = load_nibbles(group);
+    }
     for (int m = 0; m < kM; ++m) {
       const std::int8_t* high = x.high.data() + (m0 + m) * x.stride + k;
       const std::int8_t* low = x.low.data() + (m0 + m) * x.stride + k;

@@ -45,6 +45,12 @@ struct Int8 {
   }
 };
 
+// Asks for bytes that are needed soon; into the second-level cache, since the first is in use.
+inline void fetch(const std::byte* from, std::int64_t bytes) {
+  for (std::int64_t i = 0; i < bytes; i += 64)
+    _mm_prefetch(reinterpret_cast<const char*>(from + i), _MM_HINT_T1);
+}
+
 // 2^x for x <= 0, relative error 2e-7; what is below 2^-126 becomes 0.
 KVPLAN_AVX512 inline __m512 power_of_two(__m512 x) {
   const __m512 bounded = _mm512_max_ps(x, _mm512_set1_ps(-200));
