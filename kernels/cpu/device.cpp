@@ -61,6 +61,16 @@ std::optional<Bytes> last_level_cache() {
   return total.n > 0 ? std::optional<Bytes>(total) : std::nullopt;
 }
 
+// Sockets of the CPUs that this process may use; 1 where the system does not tell.
+std::size_t sockets() {
+  std::set<std::string> seen;
+  for (const int cpu : usable_cpus())
+    if (const auto package = first_line("/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
+                                        "/topology/physical_package_id"))
+      seen.insert(*package);
+  return std::max<std::size_t>(seen.size(), 1);
+}
+
 // "AMD EPYC 9754 128-Core Processor" → "amd-epyc-9754-128-core-processor".
 std::string canonical(const std::string& title) {
   std::string name;
@@ -90,6 +100,8 @@ std::optional<Bytes> available_memory() {
 DeviceSpec local_cpu() {
   DeviceSpec spec;
   spec.title = field("/proc/cpuinfo", "model name").value_or("CPU");
+  if (const std::size_t count = sockets(); count > 1)
+    spec.title = std::to_string(count) + " x " + spec.title;
   spec.name = canonical(spec.title);
   spec.vendor = field("/proc/cpuinfo", "vendor_id").value_or("");
   spec.kind = "cpu";
@@ -100,6 +112,9 @@ DeviceSpec local_cpu() {
       spec.memory = {*total, "/proc/meminfo"};
       spec.memory_marketed = spec.memory;
     }
+  if (const auto text = first_line("/sys/fs/cgroup/memory.max"))  // of a container
+    if (const auto limit = size_in(*text); limit && *limit < spec.memory.value)
+      spec.memory = {*limit, "/sys/fs/cgroup/memory.max"};
   if (const auto cache = last_level_cache())
     spec.last_level_cache = Fact<Bytes>{*cache, "/sys/devices/system/cpu"};
   return spec;

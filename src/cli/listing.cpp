@@ -8,6 +8,7 @@
 #include "catalog/model_file.h"
 #include "catalog/names.h"
 #include "cli/answer.h"
+#include "cli/local.h"
 #include "model/parameters.h"
 #include "model/recipe.h"
 #include "plan/ladder.h"
@@ -80,13 +81,25 @@ Object model_row(const ModelSpec& model) {
           {"unverified", is_unverified(model) ? value(true) : Value{}}};
 }
 
+Object device_row(const DeviceSpec& device) {
+  std::optional<double> price;
+  if (device.price) price = device.price->usd_per_hour_low;
+  Object row = object(device);
+  row.emplace_back("peak_16_bit", value(device.peak_for(format_named("fp16"))));
+  row.emplace_back("peak_8_bit", value(device.peak_for(format_named("fp8"))));
+  row.emplace_back("usd_per_hour", value(price, Show::usd));
+  row.emplace_back("bandwidth_source", value(device.bandwidth.source));
+  row.emplace_back("memory_source", value(device.memory.source));
+  return row;
+}
+
 }  // namespace
 
 Answer answer_models(const Request& request, const Catalog& catalog) {
   Array rows;
   int unverified = 0;
   std::optional<DeviceSpec> device;
-  if (request.on) device = catalog.device(counted(*request.on).name);
+  if (request.on) device = device_named(catalog, counted(*request.on).name);
   for (const CatalogEntry& entry : catalog.entries("models")) {
     if (!wanted(request, entry)) continue;
     const ModelSpec model = catalog.model(entry.name);
@@ -142,21 +155,11 @@ Answer answer_models(const Request& request, const Catalog& catalog) {
 
 Answer answer_devices(const Request& request, const Catalog& catalog) {
   Array rows;
-  for (const CatalogEntry& entry : catalog.entries("devices")) {
-    if (!wanted(request, entry)) continue;
-    const DeviceSpec device = catalog.device(entry.name);
-    std::optional<FlopsPerSecond> half = device.peak_for(format_named("fp16")),
-                                  byte = device.peak_for(format_named("fp8"));
-    std::optional<double> price;
-    if (device.price) price = device.price->usd_per_hour_low;
-    Object row = object(device);
-    row.emplace_back("peak_16_bit", value(half));
-    row.emplace_back("peak_8_bit", value(byte));
-    row.emplace_back("usd_per_hour", value(price, Show::usd));
-    row.emplace_back("bandwidth_source", value(device.bandwidth.source));
-    row.emplace_back("memory_source", value(device.memory.source));
-    rows.push_back(value(std::move(row)));
-  }
+  if (request.filter && is_local(*request.filter))
+    rows.push_back(value(device_row(device_named(catalog, *request.filter))));
+  else
+    for (const CatalogEntry& entry : catalog.entries("devices"))
+      if (wanted(request, entry)) rows.push_back(value(device_row(catalog.device(entry.name))));
   need_rows(request, rows, "device");
   Document document;
   document.command = "devices";

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "catalog/names.h"
+#include "cli/local.h"
 #include "cli/served_name.h"
 #include "cli/values.h"
 #include "engine/command_line.h"
@@ -230,7 +231,8 @@ void choose_device(const Request& request, Resolved& r, const Catalog& catalog,
                    std::string_view name) {
   if (name.empty()) return;
   std::string remark;
-  r.setup.device = catalog.device(name, &remark);
+  r.setup.device = device_named(catalog, name, &remark);
+  if (is_local(name)) r.assumptions.push_back(about_local(*r.setup.device));
   if (!remark.empty()) r.warnings.push_back({"device-family", remark});
   if (request.bandwidth) r.setup.device->bandwidth = {*request.bandwidth, "--bandwidth", false};
 }

@@ -4,6 +4,7 @@
 
 #include "catalog/names.h"
 #include "cli/answer.h"
+#include "cli/local.h"
 #include "cli/profiles.h"
 #include "plan/speed.h"
 #include "report/kv.h"
@@ -23,7 +24,7 @@ Grid sorted_by_kind(const Request& request, const Catalog& catalog) {
   Grid grid;
   for (const std::string& name : request.names) {
     const bool device =
-        name.ends_with(".yaml") ? false : catalog.find("devices", counted(name).name).has_value();
+        !name.ends_with(".yaml") && (is_local(name) || catalog.find("devices", counted(name).name));
     (device ? grid.devices : grid.models).push_back(name);
   }
   if (grid.models.empty())
