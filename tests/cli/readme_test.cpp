@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -30,6 +31,16 @@ std::vector<std::string> shell_lines() {
   return lines;
 }
 
+std::string output_of(const std::string& arguments) {
+  std::string text;
+  FILE* pipe = popen(("'" KVPLAN_BINARY "' " + arguments + " 2>/dev/null").c_str(), "r");
+  REQUIRE(pipe);
+  char piece[4096];
+  for (std::size_t n; (n = std::fread(piece, 1, sizeof piece, pipe)) > 0;) text.append(piece, n);
+  pclose(pipe);
+  return text;
+}
+
 int exit_status(const std::string& arguments, const fs::path& folder) {
   const std::string command =
       "cd '" + folder.string() + "' && '" KVPLAN_BINARY "' " + arguments + " >/dev/null 2>&1";
@@ -52,6 +63,30 @@ TEST_CASE("every kv-plan line of the README runs as it stands there") {
     ++run;
   }
   CHECK(run >= 8);
+}
+
+TEST_CASE(
+    "the README's example is what the command prints, in this order; … stands for lines left out") {
+  std::ifstream in(fs::path(KVPLAN_SOURCE_DIR) / "README.md");
+  std::string line, printed;
+  std::size_t at = 0;
+  int lines = 0;
+  bool example = false;
+  while (std::getline(in, line)) {
+    if (line.starts_with("$ kv-plan ")) {
+      printed = output_of(line.substr(10));
+      example = true;
+    } else if (example && line.starts_with("```")) {
+      break;
+    } else if (example && line != "…") {
+      CAPTURE(line);
+      const std::size_t found = printed.find(line + "\n", at);
+      REQUIRE(found != std::string::npos);
+      at = found + line.size();
+      ++lines;
+    }
+  }
+  CHECK(lines > 10);
 }
 
 TEST_CASE("the README's two set-up commands are bootstrap and its test") {
