@@ -36,7 +36,7 @@ Node word(std::string_view text) {
   return node;
 }
 
-Node number(std::int64_t value) {
+Node whole_number(std::int64_t value) {
   Node node = word(std::to_string(value));
   node.quoted = false;
   return node;

@@ -36,7 +36,7 @@ struct Node::Member {
 
 // Nodes that a program makes.
 Node word(std::string_view text);
-Node number(std::int64_t value);
+Node whole_number(std::int64_t value);
 Node flag(bool value);
 Node list(std::vector<Node> items = {});
 Node map();

@@ -34,9 +34,10 @@ Node node_of(const Weight& w) {
   put(node, "name", word(w.name));
   if (w.role != role->role) put(node, "role", word(name_of(w.role)));
   put(node, "shape",
-      w.columns == 1 ? list({number(w.rows)}) : list({number(w.rows), number(w.columns)}));
-  if (w.copies != 1) put(node, "copies", number(w.copies));
-  if (w.active != 1) put(node, "active", number(w.active));
+      w.columns == 1 ? list({whole_number(w.rows)})
+                     : list({whole_number(w.rows), whole_number(w.columns)}));
+  if (w.copies != 1) put(node, "copies", whole_number(w.copies));
+  if (w.active != 1) put(node, "active", whole_number(w.active));
   put(node, "format", word(w.format->name));
   if (w.sharding != role->sharding)
     put(node, "sharding", word(kShardings[static_cast<std::size_t>(w.sharding)]));
@@ -67,7 +68,7 @@ Node ranges(const std::vector<std::size_t>& layers) {
   for (std::size_t i = 0; i < layers.size();) {
     std::size_t end = i + 1;
     while (end < layers.size() && layers[end] == layers[end - 1] + 1) ++end;
-    Node range = number(static_cast<std::int64_t>(layers[i]));
+    Node range = whole_number(static_cast<std::int64_t>(layers[i]));
     if (end - i > 1) range.text += "-" + std::to_string(layers[end - 1]);
     all.items.push_back(std::move(range));
     i = end;

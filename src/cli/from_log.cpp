@@ -55,8 +55,9 @@ void take_settings(Request& request, const StartLog& log, std::vector<Warning>& 
     const bool cache = key.starts_with("cache_type_") || key == "kv_cache_type";
     if (flag && !flag->option.empty() && contains(typed, flag->option)) continue;
     if (cache && contains(typed, "--kv")) continue;
+    const std::string& name = key;
     const auto said = std::find_if(request.set.begin(), request.set.end(),
-                                   [&](const auto& s) { return s.first == key; });
+                                   [&name](const auto& s) { return s.first == name; });
     if (said == request.set.end())
       request.set.emplace_back(key, text);
     else if (said->second != text)

@@ -274,7 +274,7 @@ Node keys_that_count(const GgufFile& file) {
     const bool unread = std::find(r.unread.begin(), r.unread.end(), key) != r.unread.end();
     if (!unread || !is_irrelevant(key)) put(kept, own(key), value);
   }
-  put(kept, own("vocab_size"), number(m.vocabulary));
+  put(kept, own("vocab_size"), whole_number(m.vocabulary));
   Node types = list();
   for (const bool owns : m.indexers) types.items.push_back(word(owns ? kOwnsIndexer : "shared"));
   if (!m.indexers.empty()) put(kept, own(kIndexerTypes), std::move(types));

@@ -10,14 +10,14 @@ struct Keys {
   Node node = map();
 
   void put(std::string_view key, Node value) { kvplan::put(node, key, std::move(value)); }
-  void put(std::string_view key, std::int64_t value) { put(key, number(value)); }
+  void put(std::string_view key, std::int64_t value) { put(key, whole_number(value)); }
   void put(std::string_view key, std::string_view text) { put(key, word(text)); }
   template <class T>
   void put(std::string_view key, const std::vector<T>& values) {
     Node all = list();
     for (const T& value : values) {
       if constexpr (std::is_integral_v<T>)
-        all.items.push_back(number(value));
+        all.items.push_back(whole_number(value));
       else
         all.items.push_back(word(value));
     }
