@@ -74,7 +74,7 @@ TEST_CASE("configurations of the catalog are the same models without the keys th
     if (!seen.insert(config->find("model_type")->text + (quantised ? " quantised" : "")).second)
       continue;
     Node whole = *config;
-    put(whole, "bos_token_id", number(1));
+    put(whole, "bos_token_id", whole_number(1));
     put(whole, "architectures", list({word("AnyForCausalLM")}));
     const Node kept = keys_that_count(whole, quantization);
     const Node back = parse_yaml(to_yaml(kept));

@@ -68,7 +68,7 @@ TEST_CASE("bytes that are no UTF-8 become the replacement character") {
 
 TEST_CASE("lists of any length stay within 100 columns") {
   Node layers = list();
-  for (int i = 0; i < 200; ++i) layers.items.push_back(number(i * 1'000'003));
+  for (int i = 0; i < 200; ++i) layers.items.push_back(whole_number(i * 1'000'003));
   Node file = map();
   put(file, "layers", layers);
   const std::string yaml = to_yaml(file);
