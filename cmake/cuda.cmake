@@ -36,10 +36,10 @@ endif()
 find_package(CUDAToolkit REQUIRED)
 set(kvplan_architectures ${KVPLAN_CUDA_ARCHITECTURES})
 if(NOT kvplan_architectures)
-  # One of each kind, native code only for what it runs on; sm_100 and sm_120 are known since 12.8.
-  set(kvplan_architectures 75-real 80-real 86-real 89-real 90)
+  # Native code of each generation, which its later members (8.6, 8.9) run too; sm_100 and sm_120 are known since 12.8.
+  set(kvplan_architectures 75-real 80-real 90)
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
-    set(kvplan_architectures 75-real 80-real 86-real 89-real 90-real 100-real 120)
+    set(kvplan_architectures 75-real 80-real 90-real 100-real 120)
   endif()
 endif()
 target_sources(kvplan_kernels PRIVATE
