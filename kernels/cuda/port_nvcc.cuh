@@ -25,6 +25,12 @@ __device__ constexpr bool runs_here() {
 #endif
 }
 
+// Likewise where a kernel is made for asynchronous copies; Operand only makes it dependent.
+template <class Operand>
+__device__ constexpr bool copies_here() {
+  return runs_here<Bf16, 0>();
+}
+
 __device__ __forceinline__ int thread_index() { return static_cast<int>(threadIdx.x); }
 __device__ __forceinline__ Grid block_index() { return {blockIdx.x, blockIdx.y, blockIdx.z}; }
 __device__ __forceinline__ Grid grid_size() { return {gridDim.x, gridDim.y, gridDim.z}; }

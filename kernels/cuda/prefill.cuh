@@ -168,7 +168,7 @@ struct PrefillBlock {
 template <class Operand, int kWidth>
 __global__ void __launch_bounds__(32 * PrefillLayout<kWidth>::kWarps)
     prefill_attention(const __grid_constant__ PrefillArgs a) {
-  if constexpr (runs_here<Operand, PrefillLayout<kWidth>::kSharedBytes>()) {
+  if constexpr (copies_here<Operand>()) {
     PrefillBlock<Operand, kWidth> block(a);
     block.run();
     block.write();

@@ -117,7 +117,7 @@ std::unique_ptr<GpuRun> prefill_run_cuda(const GpuContext& context,
   if (shape.k_width != shape.v_width || shape.heads % shape.kv_heads != 0) return nullptr;
   for (const PrefillKernel& kernel : prefill_kernels_cuda())
     if (kernel.format == shape.cache->name && kernel.width == shape.k_width &&
-        runs(context, kernel.kernel, kernel.bf16))
+        runs(context, kernel.kernel, true))
       return std::make_unique<PrefillRun>(
           context, shape, kernel,
           PagedCache(shape.batch, shape.kv_heads, shape.past + shape.queries, 0));

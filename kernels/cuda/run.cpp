@@ -47,10 +47,10 @@ int GpuRun::resident_blocks(const Kernel& kernel) const {
   return context_.gpu.limits().processors * context_.gpu.resident_blocks(kernel);
 }
 
-bool runs(const GpuContext& context, const Kernel& kernel, bool bf16) {
+bool runs(const GpuContext& context, const Kernel& kernel, bool needs_sm80) {
   const GpuLimits limits = context.gpu.limits();
   return Bytes(kernel.shared_bytes) <= limits.shared_per_block &&
-         (!bf16 || limits.capability >= 80);
+         (!needs_sm80 || limits.capability >= 80);
 }
 
 }  // namespace kvplan

@@ -43,8 +43,9 @@ class GpuRun : public Run {
   std::unique_ptr<Recording> recording_, flush_;
 };
 
-// Whether the device has the shared memory and the tensor cores that a kernel needs.
-bool runs(const GpuContext&, const Kernel&, bool bf16);
+// Whether the device has the shared memory that a kernel needs and, where it asks for that, the
+// bf16 and the asynchronous copies of sm_80.
+bool runs(const GpuContext&, const Kernel&, bool needs_sm80);
 
 std::unique_ptr<GpuRun> stream_run_cuda(const GpuContext&, const StreamShape&);
 std::unique_ptr<GpuRun> launch_run_cuda(const GpuContext&);

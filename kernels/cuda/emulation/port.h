@@ -35,6 +35,11 @@ constexpr bool runs_here() {
   return true;
 }
 
+template <class Operand>
+constexpr bool copies_here() {
+  return true;
+}
+
 inline int thread_index() { return emulation::block->self->index; }
 inline Grid block_index() { return emulation::block->index; }
 inline Grid grid_size() { return emulation::block->grid; }
