@@ -47,6 +47,7 @@ std::vector<RankTerms> part_terms(const ModelSpec& model, const Deployment& depl
   const Parallelism whole;  // parts hold whole weights
   std::vector<RankTerms> terms(where.parts);
   std::vector<WeightFold> folds;
+  folds.reserve(terms.size());
   for (RankTerms& t : terms) folds.emplace_back(t, whole);
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const Layer& layer = model.layers[i];
