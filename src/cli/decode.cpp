@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/answer.h"
+#include "cli/loads.h"
 #include "cli/profiles.h"
 #include "plan/speed.h"
 #include "report/kv.h"

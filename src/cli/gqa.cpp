@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/answer.h"
+#include "cli/loads.h"
 #include "plan/attention.h"
 #include "plan/caching.h"
 #include "report/attention.h"

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "cli/loads.h"
 #include "cli/machine.h"
 #include "engine/command_line.h"
 #include "plan/kv.h"

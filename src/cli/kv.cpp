@@ -5,6 +5,7 @@
 #include "cli/answer.h"
 #include "cli/lengths.h"
 #include "cli/lengths_part.h"
+#include "cli/loads.h"
 #include "plan/kv.h"
 #include "report/kv.h"
 #include "report/model.h"

@@ -7,6 +7,7 @@
 #include "cli/answer.h"
 #include "cli/lengths.h"
 #include "cli/lengths_part.h"
+#include "cli/loads.h"
 #include "cli/plan_command.h"
 #include "cli/profiles.h"
 #include "engine/flags.h"

@@ -6,6 +6,7 @@
 
 #include "catalog/names.h"
 #include "cli/local.h"
+#include "cli/roles.h"
 #include "cli/served_name.h"
 #include "cli/values.h"
 #include "engine/command_line.h"
@@ -21,43 +22,11 @@
 namespace kvplan {
 namespace {
 
-void note(Resolved& r, std::string what, std::string value, Basis basis, std::string source) {
-  r.assumptions.push_back({std::move(what), std::move(value), basis, std::move(source)});
-}
-
 bool is_quantised(const ModelSpec& model) {
   for (const Layer& layer : model.layers)
     for (const Weight& w : layer.weights)
       if (w.is_matrix && w.format->bits < 16) return true;
   return false;
-}
-
-// Only these roles count, for questions about a part of a model.
-void keep_roles(ModelSpec& model, const std::vector<std::string>& roles) {
-  const auto kept = [&](const Weight& w) {
-    const std::string_view name = name_of(w.role);
-    return std::any_of(roles.begin(), roles.end(), [&](const std::string& role) {
-      return role == name || (role == "experts" && name.find("expert") != name.npos);
-    });
-  };
-  constexpr std::string_view kKnown[] = {"embedding", "attention",     "state",         "mlp",
-                                         "router",    "routed_expert", "shared_expert", "experts",
-                                         "norm",      "head",          "vision"};
-  for (const std::string& role : roles)
-    if (std::find(std::begin(kKnown), std::end(kKnown), role) == std::end(kKnown))
-      throw Error("unknown role '" + role + "'")
-          .of("--roles")
-          .advise(
-              "Known are embedding, attention, state, mlp, router, routed_expert, shared_expert, "
-              "experts, norm, head and vision.");
-  const bool head = std::find(roles.begin(), roles.end(), "head") != roles.end();
-  if (model.tied_head && !head) model.tied_head = false;
-  const auto drop = [&](std::vector<Weight>& weights) {
-    std::erase_if(weights, [&](const Weight& w) { return !kept(w); });
-  };
-  for (Layer& layer : model.layers) drop(layer.weights);
-  drop(model.ends);
-  drop(model.vision);
 }
 
 void choose_cache(const Request& request, Resolved& r) {
@@ -187,13 +156,6 @@ Request with_engine_flags(Request request, EngineOptions& engine) {
   return request;
 }
 
-bool has_experts(const ModelSpec& model) {
-  for (const Layer& layer : model.layers)
-    for (const Weight& w : layer.weights)
-      if (w.role == Role::routed_expert) return true;
-  return false;
-}
-
 // Switches of engines that spread experts, or attention too, over all ranks of a stage. SGLang and
 // TensorRT-LLM then count in tp what are tp x dp ranks here.
 Request spread_over_ranks(Request request, const Resolved& r) {
@@ -216,8 +178,8 @@ Request spread_over_ranks(Request request, const Resolved& r) {
 // What the engine quantises while it loads counts for checkpoints in 16 bits alone.
 void choose_weights(const Request& typed, const Request& effective, Resolved& r) {
   const bool by_engine = effective.weights && !typed.weights;
-  const bool narrow = is_quantised(apply_recipe(r.as_read, "config"));
-  const std::string recipe = by_engine && narrow ? "config" : effective.weights.value_or("config");
+  std::string recipe = effective.weights.value_or("config");
+  if (by_engine && is_quantised(apply_recipe(r.as_read, "config"))) recipe = "config";
   if (!effective.weights)
     note(r, "--weights", "config", Basis::exact, "the formats of the checkpoint");
   r.setup.model = apply_recipe(r.as_read, recipe);
@@ -237,39 +199,11 @@ void choose_device(const Request& request, Resolved& r, const Catalog& catalog,
   if (request.bandwidth) r.setup.device->bandwidth = {*request.bandwidth, "--bandwidth", false};
 }
 
-std::vector<AskedLength> asked_lengths(const std::optional<std::vector<AskedLength>>& typed,
-                                       Resolved& r, const char* flag, std::string_view otherwise) {
-  if (typed) return *typed;
-  note(r, flag, std::string(otherwise), Basis::assumed, "the default of this command");
-  return lengths_of(otherwise);
-}
-
-// Lengths in rising order of first mention; defaults beyond the model's own length are left out.
-std::vector<Tokens> within(const std::vector<AskedLength>& asked, bool typed, Resolved& r) {
-  std::vector<Tokens> lengths;
-  for (const AskedLength& length : asked) {
-    const Tokens n = length.or_max(r.longest());
-    if (!typed && n > r.longest()) continue;
-    if (typed && r.setup.model.max_context && n > *r.setup.model.max_context)
-      r.warnings.push_back(
-          {"beyond-model-context", std::to_string(n.n) + " tokens are more than the " +
-                                       std::to_string(r.setup.model.max_context->n) +
-                                       " that the model was made for"});
-    if (std::find(lengths.begin(), lengths.end(), n) == lengths.end()) lengths.push_back(n);
-  }
-  if (lengths.empty()) lengths.push_back(r.longest());
-  return lengths;
-}
-
-std::vector<Load> product(const std::vector<Tokens>& contexts,
-                          const std::vector<std::int64_t>& batches) {
-  std::vector<Load> all;
-  for (const Tokens context : contexts)
-    for (const std::int64_t batch : batches) all.push_back({context, batch});
-  return all;
-}
-
 }  // namespace
+
+void note(Resolved& r, std::string what, std::string value, Basis basis, std::string source) {
+  r.assumptions.push_back({std::move(what), std::move(value), basis, std::move(source)});
+}
 
 Resolved resolve(const Request& request, const Catalog& catalog, std::string_view model,
                  std::string_view device, std::string_view default_engine) {
@@ -295,30 +229,6 @@ Resolved resolve(const Request& request, const Catalog& catalog, ModelSpec model
   r.setup.deployment.source_tokens = request.source_tokens.value_or(Tokens(0));
   r.setup.deployment.shared_prefix = request.shared_prefix.value_or(Tokens(0));
   return r;
-}
-
-std::vector<Load> loads(const Request& request, Resolved& r, std::string_view default_contexts,
-                        std::string_view default_batches) {
-  std::vector<std::int64_t> batches = request.batch   ? *request.batch
-                                      : request.users ? std::vector{*request.users}
-                                                      : counts_of(default_batches);
-  if (!request.batch && !request.users)
-    note(r, "--batch", std::string(default_batches), Basis::assumed, "the default of this command");
-  if (!request.context && (request.input || request.output)) {
-    // Over its life a request holds its input and, on average, half of its output.
-    const Tokens held =
-        request.input.value_or(Tokens(0)) + Tokens(request.output.value_or(Tokens(0)).n / 2);
-    return product({std::max(held, Tokens(1))}, batches);
-  }
-  return product(within(asked_lengths(request.context, r, "--context", default_contexts),
-                        request.context.has_value(), r),
-                 batches);
-}
-
-std::vector<Load> prompts(const Request& request, Resolved& r) {
-  const auto lengths = within(asked_lengths(request.prompt, r, "--prompt", "1k,8k,32k"),
-                              request.prompt.has_value(), r);
-  return product(lengths, request.batch.value_or(std::vector<std::int64_t>{1}));
 }
 
 }  // namespace kvplan

@@ -32,9 +32,7 @@ Resolved resolve(const Request&, const Catalog&, std::string_view model, std::st
 Resolved resolve(const Request&, const Catalog&, ModelSpec, std::string_view device,
                  std::string_view default_engine);
 
-// Contexts x batches as typed, contexts outermost; the defaults are noted as assumptions.
-std::vector<Load> loads(const Request&, Resolved&, std::string_view default_contexts,
-                        std::string_view default_batches);
-std::vector<Load> prompts(const Request&, Resolved&);
+// A default or a choice that the answer rests on.
+void note(Resolved&, std::string what, std::string value, Basis, std::string source);
 
 }  // namespace kvplan

@@ -4,6 +4,7 @@
 
 #include "catalog/names.h"
 #include "cli/answer.h"
+#include "cli/loads.h"
 #include "cli/local.h"
 #include "cli/profiles.h"
 #include "plan/speed.h"

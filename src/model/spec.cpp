@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/spec.h"
 
+#include <algorithm>
 #include <array>
 
 namespace kvplan {
@@ -26,6 +27,16 @@ std::vector<const Layer*> main_layers(const ModelSpec& model) {
   for (const Layer& layer : model.layers)
     if (layer.role == Layer::main) layers.push_back(&layer);
   return layers;
+}
+
+bool has_experts(const Layer& layer) {
+  return std::any_of(layer.weights.begin(), layer.weights.end(),
+                     [](const Weight& w) { return w.role == Role::routed_expert; });
+}
+
+bool has_experts(const ModelSpec& model) {
+  return std::any_of(model.layers.begin(), model.layers.end(),
+                     [](const Layer& layer) { return has_experts(layer); });
 }
 
 }  // namespace kvplan

@@ -147,4 +147,7 @@ struct ModelSpec {
 // Layers of the main model, in order (MTP and encoder layers left out).
 std::vector<const Layer*> main_layers(const ModelSpec&);
 
+bool has_experts(const Layer&);  // routed ones
+bool has_experts(const ModelSpec&);
+
 }  // namespace kvplan

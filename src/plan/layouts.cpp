@@ -26,13 +26,6 @@ bool divides(const ModelSpec& model, const Parallelism& layout) {
   }
 }
 
-bool has_experts(const ModelSpec& model) {
-  for (const Layer& layer : model.layers)
-    for (const Weight& w : layer.weights)
-      if (w.role == Role::routed_expert) return true;
-  return false;
-}
-
 double rate_of(const LayoutRow& row) { return row.tokens_per_second.value_or(0); }
 
 // Best first. Of equals the one that divides in fewer ways.

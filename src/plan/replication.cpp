@@ -82,9 +82,7 @@ std::int64_t experts_met(const ModelSpec& model) {  // per token, summed over la
 
 std::int64_t layers_with_experts(const ModelSpec& model) {
   std::int64_t n = 0;
-  for (const Layer* layer : main_layers(model))
-    n += std::any_of(layer->weights.begin(), layer->weights.end(),
-                     [](const Weight& w) { return w.role == Role::routed_expert; });
+  for (const Layer* layer : main_layers(model)) n += has_experts(*layer);
   return n;
 }
 
