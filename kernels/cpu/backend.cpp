@@ -7,16 +7,10 @@
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/runs.h"
 #include "kernels/cpu/usage.h"
+#include "kernels/overload.h"
 
 namespace kvplan {
 namespace {
-
-template <class... Visitors>
-struct Overload : Visitors... {
-  using Visitors::operator()...;
-};
-template <class... Visitors>
-Overload(Visitors...) -> Overload<Visitors...>;
 
 // Three buffers in turn that together exceed the last-level cache 16 times leave nothing of the
 // last pass; hosts report caches of hundreds of MB of which a guest gets an unknown part.

@@ -4,16 +4,10 @@
 #include <algorithm>
 
 #include "kernels/cuda/run.h"
+#include "kernels/overload.h"
 
 namespace kvplan {
 namespace {
-
-template <class... Visitors>
-struct Overload : Visitors... {
-  using Visitors::operator()...;
-};
-template <class... Visitors>
-Overload(Visitors...) -> Overload<Visitors...>;
 
 constexpr std::int64_t kStreamedRows = 16;  // of x: more are a library's
 

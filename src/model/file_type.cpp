@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/file_type_rules.h"
+#include "word_list.h"
 
 namespace kvplan {
 namespace {
@@ -12,15 +13,6 @@ namespace {
 constexpr std::string_view kFused =
     " falcon RefinedWeb RefinedWebModel gpt2 gpt_neox phi phi3 chatglm bloom mpt dbrx gpt_bigcode "
     "qwen ";
-
-bool has_word(std::string_view words, std::string_view word) {
-  for (std::size_t at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' '))
-      return true;
-  }
-  return false;
-}
 
 // What the quantiser knows of the model.
 struct Facts {

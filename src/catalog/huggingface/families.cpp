@@ -4,6 +4,7 @@
 #include <span>
 
 #include "catalog/huggingface/special.h"
+#include "word_list.h"
 
 namespace kvplan::huggingface {
 namespace {
@@ -234,15 +235,6 @@ constexpr Family kSpecial[] = {
 };
 
 // clang-format on
-
-bool has_word(std::string_view words, std::string_view word) {
-  for (std::size_t at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' '))
-      return true;
-  }
-  return false;
-}
 
 }  // namespace
 
