@@ -15,7 +15,7 @@ struct Alternative {
   std::function<void(Setup&)> apply;
 };
 
-Alternative with_setting(std::string key, std::string value) {
+Alternative with_setting(const std::string& key, const std::string& value) {
   return {"--set " + key + "=" + value, [key, value](Setup& s) { s.engine.settings[key] = value; }};
 }
 Alternative with_cache(const char* format) {

@@ -82,8 +82,8 @@ TurnRules turn_rules(const Setup& setup, const Machine& machine, const Split& sp
 }
 
 EngineOptions with_split(EngineOptions options, const Split& split, std::size_t gpus) {
-  const auto set = [&](const char* key, std::string text) {
-    options.settings.try_emplace(key, std::move(text));
+  const auto set = [&](const char* key, const std::string& text) {
+    options.settings.try_emplace(key, text);
   };
   if (options.name == "ollama") {
     set("num_gpu", std::to_string(split.gpu_layers));

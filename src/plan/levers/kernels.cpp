@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What engines do by themselves, and what it is worth against doing without.
 #include <algorithm>
+#include <cmath>
 
 #include "cost/prefill.h"
 #include "engine/settings.h"
@@ -37,7 +38,7 @@ std::string gib(Bytes bytes) {
 }
 
 std::string milliseconds(Seconds t) {
-  const auto n = static_cast<std::int64_t>(t.v * 1e3 + 0.5);
+  const std::int64_t n = std::llround(t.v * 1e3);
   return n > 0 ? std::to_string(n) + " ms" : "less than 1 ms";
 }
 
