@@ -6,6 +6,7 @@
 #include "report/breakdown.h"
 #include "report/budget.h"
 #include "report/device.h"
+#include "report/kernels.h"
 #include "report/kv.h"
 #include "report/ladder.h"
 #include "report/model.h"
@@ -44,6 +45,13 @@ void add_breakdown(Document& document, const std::vector<Portion>& portions, std
   parts.notes = {
       "Arithmetic binds an operator whose flops per byte lie above the ridge of the device."};
   document.tables.push_back(std::move(parts));
+}
+
+void add_kernels(Document& document, const Resolved& r, const Launches& launches,
+                 std::string title) {
+  if (!r.setup.profile) return;
+  document.body.emplace_back("kernels", value(kernel_times(launches, *r.setup.profile)));
+  document.tables.push_back(table<KernelTime>("kernels", std::move(title)));
 }
 
 void finish(Document& document, const Resolved& r) {

@@ -6,6 +6,7 @@
 
 #include "cli/resolve.h"
 #include "cost/breakdown.h"
+#include "cost/launches.h"
 #include "cost/trace.h"
 #include "report/document.h"
 
@@ -21,6 +22,8 @@ void finish(Document&, const Resolved&);
 // GPU.
 void add_explanation(Document&, const Trace&);
 void add_breakdown(Document&, const std::vector<Portion>&, std::string title);
+// What the setup's profile expects of each kernel; nothing where there is no profile.
+void add_kernels(Document&, const Resolved&, const Launches&, std::string title);
 
 // "Llama 3.1 8B on 2 x NVIDIA H100 SXM".
 std::string subject(const Resolved&);

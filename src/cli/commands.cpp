@@ -36,7 +36,7 @@ constexpr std::array kPlanFlags{Texts("context prompt batch"),
                                 kEngine,
                                 kDevice,
                                 kOutput,
-                                Texts("explain")};
+                                Texts("explain details")};
 constexpr std::array kKvFlags{
     Texts("context batch"), kRequests, Texts("lengths"), kFormats, Texts("roles"), kLayout, kEngine,
     Texts("host"),          kOutput,   Texts("explain")};

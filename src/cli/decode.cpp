@@ -72,6 +72,9 @@ Answer answer_decode(const Request& request, const Catalog& catalog) {
                   decode_breakdown(r.setup.model, r.setup.deployment, *r.setup.device, load.context,
                                    load.batch),
                   title_of("A step", load));
+    add_kernels(document, r,
+                decode_launches(r.setup.model, r.setup.deployment, load.context, load.batch),
+                "Its kernels, as the profile expects them");
   }
   finish(document, r);
   return {std::move(document), 0, r.warnings};
@@ -102,6 +105,9 @@ Answer answer_prefill(const Request& request, const Catalog& catalog) {
                   prefill_breakdown(r.setup.model, r.setup.deployment, *r.setup.device,
                                     load.context, load.batch),
                   title_of("A prompt", load));
+    add_kernels(document, r,
+                prefill_launches(r.setup.model, r.setup.deployment, load.context, load.batch),
+                "Its kernels, as the profile expects them");
   }
   finish(document, r);
   return {std::move(document), 0, r.warnings};

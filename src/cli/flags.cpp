@@ -141,11 +141,14 @@ constexpr std::array kFlags = {
     Flag{"format", "NAME", output, "table, json, csv, markdown or html",
          [](R& r, Text t) { r.format = output_format_of(t); }},
     Flag{"o", "FILE", output, "write there; - is stdout", text<&R::output_path>},
-    Flag{"part", "NAME", output, "csv: the table to print, as kv.groups", text<&R::part>},
+    Flag{"part", "NAME", output, "the only table to print, as kv.groups", text<&R::part>},
+    Flag{"details", "", output, "show the tables that a terminal otherwise leaves out",
+         on<&R::details>},
     Flag{"catalog", "DIR", output, "a folder of models and devices that goes before the built-in",
          text<&R::catalog>},
     Flag{"explain", "", output, "show each formula with its numbers", on<&R::explain>},
-    Flag{"breakdown", "", output, "split each number into its parts", on<&R::breakdown>},
+    Flag{"breakdown", "", output,
+         "a step operator by operator, and the kernels that a profile expects", on<&R::breakdown>},
     Flag{"tensors", "", output, "list the stored tensors by role and format", on<&R::tensors>},
 };
 

@@ -153,6 +153,11 @@ void add_layouts(Document& document, Object& plan, const PlanFacts& f) {
   document.tables.push_back(std::move(layouts));
 }
 
+void add_detail(Document& document, Table table) {
+  table.detail = true;
+  document.tables.push_back(std::move(table));
+}
+
 // What the layout copies and sends, and what moving a cache would take.
 void add_traffic(Document& document, Object& plan, const Resolved& r, const PlanFacts& f) {
   const Load load = f.asked.value_or(Load{std::min(kUsersContext, r.longest()), 1});
@@ -162,11 +167,10 @@ void add_traffic(Document& document, Object& plan, const Resolved& r, const Plan
   plan.emplace_back("crossings", value(crossing));
   plan.emplace_back("transfers", value(transfers(r.setup, load.context)));
   if (r.setup.deployment.parallel.gpus() > 1)
-    document.tables.push_back(
-        table<StoredPart>("plan.stored", "What this layout stores, with the cache of " + size));
+    add_detail(document, table<StoredPart>("plan.stored",
+                                           "What this layout stores, with the cache of " + size));
   if (!crossing.empty()) {
-    document.tables.push_back(
-        table<Crossing>("plan.crossings", "Between GPUs in a step of " + size));
+    add_detail(document, table<Crossing>("plan.crossings", "Between GPUs in a step of " + size));
     if (std::any_of(crossing.begin(), crossing.end(),
                     [](const Crossing& c) { return !c.in_ceiling; }))
       document.tables.back().notes = {
@@ -174,9 +178,9 @@ void add_traffic(Document& document, Object& plan, const Resolved& r, const Plan
           "to "
           "stay."};
   }
-  document.tables.push_back(table<Transfer>(
-      "plan.transfers",
-      fmt::format("Moving the cache of one sequence of {} tokens", shown(value(load.context)))));
+  add_detail(document, table<Transfer>("plan.transfers",
+                                       fmt::format("Moving the cache of one sequence of {} tokens",
+                                                   shown(value(load.context)))));
 }
 
 void add_ladder(Document& document, Object& plan, const Resolved& r, const PlanFacts& f) {
@@ -212,11 +216,12 @@ void add_levers(Document& document, Object& plan, const Resolved& r, const PlanF
   document.tables.push_back(
       table<Lever>("plan.levers", fmt::format("What would help most here, at {} x {} tokens",
                                               load.batch, shown(value(load.context)))));
-  document.tables.push_back(
-      table<Lever>("plan.background", "At work already, or a matter of the model"));
   document.tables.back().notes = {
       "Gains are ratios of ceilings: speed of all sequences together, users that fit, time to the "
-      "first token. What is at work already is compared with doing without."};
+      "first token."};
+  add_detail(document,
+             table<Lever>("plan.background", "At work already, or a matter of the model"));
+  document.tables.back().notes = {"What is at work already is compared with doing without."};
 }
 
 PlanFacts facts_of(const Request& request, Resolved& r, Trace* trace) {

@@ -75,7 +75,7 @@ struct Request {
   // Output.
   std::optional<OutputFormat> format;
   std::optional<std::string> output_path, part, catalog;
-  bool explain = false, breakdown = false, tensors = false;
+  bool details = false, explain = false, breakdown = false, tensors = false;
 };
 
 }  // namespace kvplan

@@ -72,6 +72,7 @@ RenderOptions render_options(const Request& request) {
   options.width = std::min(width_of(stdout), 100);
   options.colour = wants_colour(stdout) && !request.output_path;
   options.part = request.part.value_or("");
+  options.details = request.details;
   return options;
 }
 

@@ -32,13 +32,20 @@ Expected expected(const Launches& launches, const Profile& profile) {
   if (!launches.missing.empty())
     return {std::nullopt, "no law for " + std::string(launches.missing)};
   std::optional<Estimate> sum;
-  for (const Launch& launch : launches.all) {
-    const auto one = profile.time(launch.shape);
-    if (!one) return {std::nullopt, "no fit for " + described(launch.shape)};
-    const Estimate all = launch.count * *one;
-    sum = sum ? *sum + all : all;
+  for (const KernelTime& kernel : kernel_times(launches, profile)) {
+    const auto all = kernel.all();
+    if (!all) return {std::nullopt, "no fit for " + described(kernel.shape)};
+    sum = sum ? *sum + *all : *all;
   }
   return {sum, sum ? "" : "nothing to run"};
+}
+
+std::vector<KernelTime> kernel_times(const Launches& launches, const Profile& profile) {
+  std::vector<KernelTime> kernels;
+  kernels.reserve(launches.all.size());
+  for (const Launch& launch : launches.all)
+    kernels.push_back({launch.shape, launch.count, profile.time(launch.shape)});
+  return kernels;
 }
 
 Estimate no_faster_than(Seconds ceiling, const Estimate& e) {

@@ -66,7 +66,8 @@ struct Profile {
   std::vector<Fit> fits;
   std::vector<Measured> measured;  // where no public table holds them
 
-  // The fit for weights or caches in this format: its own name first, then one of as many bits.
+  // The fit for weights or caches in this format: its own name first, then, but for experts, one of
+  // as many bits.
   const Fit* find(OperatorClass, const Format&) const;
   // Time of one launch in a step of a model (caches cold). Empty without a fit.
   std::optional<Estimate> time(const Shape&) const;

@@ -40,10 +40,10 @@ bool better(const LayoutRow& a, const LayoutRow& b) {
   return ways(a.layout) < ways(b.layout);
 }
 
-// The first few, and the question's own.
+// The best one, a few more that meet the need, and the question's own.
 void append(std::vector<LayoutRow>& to, const std::vector<LayoutRow>& rows, std::size_t most) {
   for (std::size_t i = 0; i < rows.size(); ++i)
-    if (i < most || rows[i].own) to.push_back(rows[i]);
+    if (i == 0 || (i < most && rows[i].meets()) || rows[i].own) to.push_back(rows[i]);
 }
 
 }  // namespace

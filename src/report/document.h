@@ -50,6 +50,8 @@ struct Column {
   bool always = true;            // false: left out when every row has the same value or none
   std::string unless_same = {};  // key of another column: left out when every row has its value
   bool where_known = false;      // with `always` false: left out when no row has a value
+  int spare = 0;  // where a terminal is too narrow, columns of 1 go first, then 2, …; 0 stays
+  std::string low = {}, high = {};  // keys of an interval's ends, which people see beside it
 };
 // What html draws above a table: y over x, one line for each value of `series` (may be empty).
 struct Chart {
@@ -61,6 +63,7 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::string> notes = {};  // below the table
   std::optional<Chart> chart = {};
+  bool detail = false;  // a terminal shows it on demand alone
 };
 struct Document {
   std::string command;
@@ -75,7 +78,8 @@ enum class OutputFormat { table, json, csv, markdown, html };
 struct RenderOptions {
   int width = 100;
   bool colour = false;
-  std::string part;  // which table; empty: csv has the first, the others all
+  std::string part;      // which table; empty: csv has the first, the others all
+  bool details = false;  // in a terminal also the tables that are details
 };
 // Throws Error only where `part` names no table.
 std::string render(const Document&, OutputFormat, const RenderOptions& = {});

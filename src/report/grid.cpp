@@ -44,6 +44,15 @@ std::vector<const Column*> visible(const Table& table, const std::vector<const O
   return columns;
 }
 
+// A value, and the interval that it lies in where one is known.
+std::string text_of(const Object& row, const Column& column) {
+  const std::string text = shown(cell(row, column));
+  const Value* low = column.low.empty() ? nullptr : find(row, column.low);
+  const Value* high = column.high.empty() ? nullptr : find(row, column.high);
+  if (!low || !high || is_absent(*low) || is_absent(*high)) return text;
+  return text + " (" + shown(*low) + "–" + shown(*high) + ")";
+}
+
 Grid upright(const std::vector<const Object*>& rows, const std::vector<const Column*>& columns) {
   Grid g;
   for (const Column* column : columns) {
@@ -53,12 +62,12 @@ Grid upright(const std::vector<const Object*>& rows, const std::vector<const Col
       number = number || is_number(v);
       word = word || (!is_number(v) && !is_absent(v));
     }
-    g.heads.push_back(
-        {clean(column->title), number && !word, !column->always && !column->where_known});
+    g.heads.push_back({clean(column->title), number && !word,
+                       column->spare || column->always || column->where_known ? column->spare : 1});
   }
   for (const Object* row : rows) {
     std::vector<std::string>& cells = g.rows.emplace_back();
-    for (const Column* column : columns) cells.push_back(shown(cell(*row, *column)));
+    for (const Column* column : columns) cells.push_back(text_of(*row, *column));
   }
   return g;
 }
@@ -76,11 +85,11 @@ bool is_nothing(const Value& v) {
 Grid facts(const Object& row, const Table& table) {
   Grid g;
   g.headless = true;
-  g.heads = {{"", false, false}, {"", false, false}};
+  g.heads = {{}, {}};
   for (const Column& column : table.columns)
     if (!column.title.empty() && !repeats(row, column) &&
         (column.always || !is_nothing(cell(row, column))))
-      g.rows.push_back({clean(column.title), shown(cell(row, column))});
+      g.rows.push_back({clean(column.title), text_of(row, column)});
   return g;
 }
 

@@ -21,8 +21,8 @@ std::vector<const Table*> chosen_tables(const Document&, std::string_view part);
 struct Grid {
   struct Head {
     std::string title;
-    bool number = false;    // aligned to the right
-    bool optional = false;  // may go where there is no room
+    bool number = false;  // aligned to the right
+    int spare = 0;        // goes where there is no room, 1 before 2; 0 stays
   };
   std::string title;
   bool headless = false;  // titles and values of one object

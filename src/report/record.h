@@ -25,15 +25,39 @@ struct Field {
   bool always = true;
   std::string_view unless_same = {};
   bool known = false;
+  int spare = 0;
+  std::string_view low = {}, high = {};
 
-  constexpr Field as(Show s) const { return {key, get, title, s, always, unless_same, known}; }
+  constexpr Field as(Show s) const {
+    return with([&](Field& f) { f.show = s; });
+  }
   // A column that is left out when all rows agree.
-  constexpr Field where_it_varies() const { return {key, get, title, show, false, unless_same}; }
+  constexpr Field where_it_varies() const {
+    return with([](Field& f) { f.always = f.known = false; });
+  }
   // A column that is left out when no row has a value.
-  constexpr Field where_known() const { return {key, get, title, show, false, unless_same, true}; }
+  constexpr Field where_known() const {
+    return with([](Field& f) { f.always = false, f.known = true; });
+  }
   // A column that is left out when it says what another one says.
   constexpr Field unless_same_as(std::string_view other) const {
-    return {key, get, title, show, always, other, known};
+    return with([&](Field& f) { f.unless_same = other; });
+  }
+  // A column that goes where the terminal is too narrow: those of 1 first.
+  constexpr Field sparing(int order) const {
+    return with([&](Field& f) { f.spare = order; });
+  }
+  // An estimate that people see with its interval: "84.2 (66.9–145)".
+  constexpr Field between(std::string_view from, std::string_view to) const {
+    return with([&](Field& f) { f.low = from, f.high = to; });
+  }
+
+ private:
+  template <class Change>
+  constexpr Field with(Change change) const {
+    Field f = *this;
+    change(f);
+    return f;
   }
 };
 
@@ -83,10 +107,17 @@ std::vector<Column> columns(const Column& outer = {}) {
   const auto add = [&]<class Get>(const Field<Get>& f) {
     using Result = std::remove_cvref_t<std::invoke_result_t<const Get&, const T&>>;
     using Inner = typename Unwrapped<Result>::Type;
-    Column column{join(outer.title, f.title, " "), join(outer.key, f.key, "."),
+    const auto sibling = [&](std::string_view key) {
+      return key.empty() ? std::string() : join(outer.key, key, ".");
+    };
+    Column column{join(outer.title, f.title, " "),
+                  join(outer.key, f.key, "."),
                   outer.always && f.always,
-                  f.unless_same.empty() ? "" : join(outer.key, f.unless_same, "."),
-                  outer.where_known || f.known};
+                  sibling(f.unless_same),
+                  outer.where_known || f.known,
+                  outer.spare ? outer.spare : f.spare,
+                  sibling(f.low),
+                  sibling(f.high)};
     if constexpr (Described<Inner>) {
       for (Column& c : columns<Inner>(column)) all.push_back(std::move(c));
     } else if constexpr (!is_list<Inner>) {

@@ -2,6 +2,7 @@
 // For terminals: the answer first, then aligned columns that fit the width.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "report/grid.h"
 #include "report/render.h"
@@ -10,7 +11,7 @@
 namespace kvplan {
 namespace {
 
-constexpr std::size_t kGap = 2, kIndent = 2, kLeastText = 12;
+constexpr std::size_t kGap = 2, kIndent = 2, kLeastText = 12, kLongestWord = 20;
 constexpr std::size_t kProse = 100;  // longer lines are hard to read
 
 struct Style {
@@ -32,17 +33,22 @@ std::size_t longest_word(std::string_view text) {
 }
 
 struct Width {
-  std::size_t now = 0, least = 0;  // least: titles wrapped at words, long texts at kLeastText
+  std::size_t now = 0, least = 0;  // least: titles and words whole, long texts at kLeastText
 };
 
 std::vector<Width> natural_widths(const Grid& g) {
   std::vector<Width> widths;
   for (std::size_t c = 0; c < g.heads.size(); ++c) {
-    std::size_t cells = 0;
-    for (const auto& row : g.rows) cells = std::max(cells, display_width(row[c]));
+    std::size_t cells = 0, word = 0;
+    for (const auto& row : g.rows) {
+      cells = std::max(cells, display_width(row[c]));
+      word = std::max(word, longest_word(row[c]));
+    }
     const std::string& title = g.heads[c].title;
     const std::size_t least_cells =
-        g.heads[c].number || g.headless ? cells : std::min(cells, kLeastText);
+        g.heads[c].number || g.headless
+            ? cells
+            : std::min(cells, std::max(kLeastText, std::min(word, kLongestWord)));
     widths.push_back(
         {std::max(cells, display_width(title)), std::max(least_cells, longest_word(title))});
   }
@@ -72,15 +78,22 @@ void drop_column(Grid& g, std::size_t c) {
   for (auto& row : g.rows) row.erase(row.begin() + at);
 }
 
-// Widths that fit; optional columns go, last first, where shrinking is not enough.
+// The column to do without first: of the lowest order, the last. None: all must stay.
+std::optional<std::size_t> spare_column(const Grid& g) {
+  std::optional<std::size_t> found;
+  for (std::size_t c = 0; c < g.heads.size(); ++c)
+    if (g.heads[c].spare && (!found || g.heads[c].spare <= g.heads[*found].spare)) found = c;
+  return found;
+}
+
+// Widths that fit; columns go where shrinking is not enough.
 std::vector<Width> fitted(Grid& g, std::size_t room) {
   for (;;) {
     std::vector<Width> widths = natural_widths(g);
     shrink(widths, room);
-    const auto last = std::find_if(g.heads.rbegin(), g.heads.rend(),
-                                   [](const Grid::Head& head) { return head.optional; });
-    if (total(widths) <= room || last == g.heads.rend()) return widths;
-    drop_column(g, static_cast<std::size_t>(g.heads.rend() - last) - 1);
+    const auto spare = spare_column(g);
+    if (total(widths) <= room || !spare) return widths;
+    drop_column(g, *spare);
   }
 }
 
@@ -147,10 +160,17 @@ std::string render_table(const Document& document, const RenderOptions& options)
     if (!text.empty()) blocks.push_back(std::move(text));
   };
   if (options.part.empty()) paragraph(document.lead);
-  for (const Table* table : chosen_tables(document, options.part))
-    if (std::optional<Grid> g = grid(document, *table))
+  std::string kept_back;
+  for (const Table* table : chosen_tables(document, options.part)) {
+    std::optional<Grid> g = grid(document, *table);
+    if (!g) continue;
+    if (table->detail && !options.details && options.part.empty())
+      kept_back += (kept_back.empty() ? "" : ", ") + table->part;
+    else
       blocks.push_back(block(std::move(*g), room, style));
+  }
   if (options.part.empty()) paragraph(document.closing);
+  if (!kept_back.empty()) paragraph({"Also there, with --details or --part: " + kept_back + "."});
   std::string out;
   for (const std::string& text : blocks) out += (out.empty() ? "" : "\n") + text;
   return out;

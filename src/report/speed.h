@@ -46,9 +46,10 @@ inline constexpr auto description<DecodeCeiling> =
                    .as(Show::tokens_per_second),
                field("tokens_per_second_per_sequence", &DecodeCeiling::per_sequence, "tok/s each")
                    .unless_same_as("tokens_per_second")
+                   .sparing(2)
                    .as(Show::tokens_per_second),
-               field("step_seconds", &DecodeCeiling::step, "step"),
-               field("bound", &DecodeCeiling::bound, "bound by")};
+               field("step_seconds", &DecodeCeiling::step, "step").sparing(1),
+               field("bound", &DecodeCeiling::bound, "bound by").sparing(4)};
 
 template <>
 inline constexpr auto description<DecodeTypical> =
@@ -60,18 +61,18 @@ template <>
 inline constexpr auto description<DecodeExpected> =
     std::tuple{field("tokens_per_second", &DecodeExpected::tokens_per_second, "tok/s")
                    .as(Show::tokens_per_second)
+                   .between("low", "high")
                    .where_known(),
-               field("low", &DecodeExpected::low, "from").as(Show::tokens_per_second).where_known(),
-               field("high", &DecodeExpected::high, "to").as(Show::tokens_per_second).where_known(),
+               field("low", &DecodeExpected::low).as(Show::tokens_per_second),
+               field("high", &DecodeExpected::high).as(Show::tokens_per_second),
                field("coverage", &DecodeExpected::coverage).as(Show::percent),
                field("step_seconds", &DecodeExpected::step)};
 
 template <>
-inline constexpr auto description<PrefillExpected> =
-    std::tuple{field("seconds", &PrefillExpected::seconds, "TTFT").where_known(),
-               field("low", &PrefillExpected::low, "from").as(Show::seconds).where_known(),
-               field("high", &PrefillExpected::high, "to").as(Show::seconds).where_known(),
-               field("coverage", &PrefillExpected::coverage).as(Show::percent)};
+inline constexpr auto description<PrefillExpected> = std::tuple{
+    field("seconds", &PrefillExpected::seconds, "TTFT").between("low", "high").where_known(),
+    field("low", &PrefillExpected::low), field("high", &PrefillExpected::high),
+    field("coverage", &PrefillExpected::coverage).as(Show::percent)};
 
 template <>
 inline constexpr auto description<DecodeRow> = std::tuple{
@@ -82,7 +83,8 @@ inline constexpr auto description<DecodeRow> = std::tuple{
         "weight_bytes", [](const DecodeRow& r) { return r.step.weight_bytes; }, "weights")
         .where_it_varies(),
     field(
-        "kv_bytes", [](const DecodeRow& r) { return r.step.kv_bytes; }, "KV cache"),
+        "kv_bytes", [](const DecodeRow& r) { return r.step.kv_bytes; }, "KV cache")
+        .sparing(3),
     field("flops", [](const DecodeRow& r) { return r.step.flops; }),
     field("ceiling", [](const DecodeRow& r) { return ceiling_of(r); }),
     field(
@@ -105,6 +107,7 @@ template <>
 inline constexpr auto description<PrefillCeiling> =
     std::tuple{field("seconds", &PrefillCeiling::seconds, "TTFT"),
                field("tokens_per_second", &PrefillCeiling::tokens_per_second, "tok/s")
+                   .sparing(1)
                    .as(Show::tokens_per_second),
                field("bound", &PrefillCeiling::bound, "bound by")};
 
@@ -116,7 +119,8 @@ inline constexpr auto description<PrefillRow> =
                    "flops", [](const PrefillRow& r) { return r.prefill.flops; }, "work"),
                field(
                    "attention_flops", [](const PrefillRow& r) { return r.prefill.attention_flops; },
-                   "attention"),
+                   "attention")
+                   .sparing(1),
                field("weight_bytes", [](const PrefillRow& r) { return r.prefill.weight_bytes; }),
                field(
                    "kv_bytes", [](const PrefillRow& r) { return r.prefill.kv_bytes; }, "KV cache"),

@@ -42,6 +42,22 @@ TEST_CASE("a step takes the sum of its kernels, as wide as they are together") {
   CHECK(step.time->coverage == 0.8);
 }
 
+TEST_CASE("the kernels of a step are listed once each, with as much time as the step") {
+  Profile profile;
+  profile.fits = {fit_of<GemmLaw>(OperatorClass::gemm, 1e-3),
+                  fit_of<DecodeAttentionLaw>(OperatorClass::decode_attention, 2e-3)};
+  const ModelSpec model = shapes::llama({32, 4096, 32, 8, 128, 14336, 128256});
+  const Launches launches = decode_launches(model, {}, Tokens(100), 1);
+  double sum = 0;
+  for (const KernelTime& kernel : kernel_times(launches, profile)) {
+    REQUIRE(kernel.once);
+    CHECK(kernel.all()->value.v ==
+          doctest::Approx(static_cast<double>(kernel.count) * kernel.once->value.v));
+    sum += kernel.all()->value.v;
+  }
+  CHECK(sum == doctest::Approx(expected(launches, profile).time->value.v));
+}
+
 TEST_CASE("where a kernel was never measured there is no sum, but a reason") {
   Profile profile;
   profile.fits = {fit_of<GemmLaw>(OperatorClass::gemm, 1e-3)};

@@ -103,3 +103,15 @@ TEST_CASE("a sibling with twice the bandwidth reads twice as fast, and is truste
   // The link is the same, so messages take as long.
   CHECK(std::get<CollectiveLaw>(moved.fits[1].law).bandwidth.v == doctest::Approx(1e11));
 }
+
+TEST_CASE("experts are expected only by a fit of their own scaling") {
+  Fit fit;
+  fit.op = OperatorClass::moe;
+  fit.format = "fp8";
+  fit.law = MoeLaw{Seconds(1e-5), Seconds(1e-7), BytesPerSecond(1e12), BytesPerSecond(1e12),
+                   FlopsPerSecond(1e15)};
+  fit.bands = {{Seconds(1), 0.9, 1.2}};
+  const Profile profile = profile_of({fit});
+  CHECK(profile.time(MoeShape{1, 4096, 4096, 2, 8, 1, 1, &format_named("fp8")}));
+  CHECK_FALSE(profile.time(MoeShape{1, 4096, 4096, 2, 8, 1, 1, &format_named("fp8-block128")}));
+}

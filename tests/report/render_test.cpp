@@ -146,3 +146,46 @@ TEST_CASE("the page is one file without script or network") {
     CHECK(html.find(outside) == std::string::npos);
   CHECK(html.find("<svg") != std::string::npos);
 }
+
+TEST_CASE("an estimate is shown with its interval, and csv has all three") {
+  Document d;
+  Column estimate{"tok/s", "value"};
+  estimate.low = "low";
+  estimate.high = "high";
+  d.tables = {{"rows", "", {estimate, {"", "low"}, {"", "high"}}}};
+  const auto row = [](Value low) {
+    return value(Object{{"value", value(84.2)}, {"low", std::move(low)}, {"high", value(145)}});
+  };
+  d.body = {{"rows", value(Array{row(value(66.9))})}};
+  CHECK(render(d, OutputFormat::table).find("84.2 (66.9–145)") != std::string::npos);
+  CHECK(render(d, OutputFormat::csv) == "value,low,high\n84.2,66.9,145\n");
+  d.body = {{"rows", value(Array{row({})})}};
+  CHECK(render(d, OutputFormat::table).find("(") == std::string::npos);
+}
+
+TEST_CASE("a column for roomy terminals goes first, and only where it must") {
+  Document d;
+  Column step{"step of this load", "b"};
+  step.spare = 1;
+  d.tables = {{"rows", "", {{"context of a sequence", "a"}, step, {"bound", "c"}}}};
+  const Value wide = value(std::int64_t{1'000'000'000'000'000'000});
+  d.body = {{"rows",
+             value(Array{value(Object{{"a", value(1)}, {"b", wide}, {"c", value("bandwidth")}})})}};
+  CHECK(render(d, OutputFormat::table).find("step") != std::string::npos);
+  const std::string narrow = render(d, OutputFormat::table, {40, false, ""});
+  CHECK(narrow.find("step") == std::string::npos);
+  CHECK(narrow.find("bound") != std::string::npos);
+}
+
+TEST_CASE("a terminal keeps details back, says so, and shows them where asked") {
+  Document d = sample_document();
+  d.tables[1].detail = true;
+  CHECK(render(d, OutputFormat::table).find("also called") == std::string::npos);
+  CHECK(render(d, OutputFormat::table).find("with --details or --part: device.") !=
+        std::string::npos);
+  CHECK(render(d, OutputFormat::table, RenderOptions{100, false, "", true}).find("also called") !=
+        std::string::npos);
+  CHECK(render(d, OutputFormat::table, {100, false, "device"}).find("also called") !=
+        std::string::npos);
+  CHECK(render(d, OutputFormat::markdown).find("also called") != std::string::npos);
+}
