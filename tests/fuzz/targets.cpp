@@ -4,17 +4,23 @@
 #include <sstream>
 #include <string>
 
+#include "calibrate/csv.h"
+#include "catalog/device_file.h"
 #include "catalog/gguf.h"
 #include "catalog/gguf/file.h"
 #include "catalog/huggingface.h"
 #include "catalog/model_file.h"
 #include "catalog/node.h"
+#include "catalog/profile_file.h"
 #include "catalog/safetensors/header.h"
 #include "catalog/safetensors/index.h"
 #include "catalog/safetensors/packing.h"
 #include "catalog/weights_section.h"
 #include "catalog/yaml_writer.h"
+#include "engine/command_line.h"
+#include "engine/flags.h"
 #include "error.h"
+#include "logs/read.h"
 #include "model/cache.h"
 #include "model/parameters.h"
 #include "model/recipe.h"
@@ -143,11 +149,38 @@ void safetensors(std::string_view bytes) {
   use(std::move(model));
 }
 
-constexpr Target kTargets[] = {{"json", json},
-                               {"yaml", yaml},
-                               {"huggingface", huggingface},
-                               {"gguf", gguf},
-                               {"safetensors", safetensors}};
+void device(std::string_view bytes) {
+  const DeviceSpec spec = read_device(parse_yaml(bytes));
+  promise(spec.memory.value.n > 0, "a device without memory");
+}
+
+void profile(std::string_view bytes) {
+  const Profile read = read_profile(parse_yaml(bytes));
+  const Profile back = again([&] { return read_profile(parse_yaml(profile_text(read))); });
+  promise(back == read, "what was written of a profile reads back differently");
+}
+
+void times(std::string_view bytes) {
+  const MeasuredTable table = read_measured(bytes, "");
+  for (const Measured& row : table.rows) promise(row.time.v > 0, "a time that is none");
+}
+
+void log(std::string_view bytes) {
+  std::istringstream in{std::string(bytes)};
+  (void)read_log(in);
+}
+
+void command(std::string_view bytes) {
+  EngineCommand read = parse_command(bytes);
+  (void)take_common_options(read.options, {});
+  check_settings(read.options);
+}
+
+constexpr Target kTargets[] = {
+    {"json", json},       {"yaml", yaml},     {"huggingface", huggingface},
+    {"gguf", gguf},       {"device", device}, {"safetensors", safetensors},
+    {"profile", profile}, {"times", times},   {"log", log},
+    {"command", command}};
 
 }  // namespace
 
