@@ -132,7 +132,7 @@ void add_budget(Document& document, const Resolved& r, const PlanFacts& f) {
   document.body.emplace_back("capacity", value(f.sizing.capacity));
 }
 
-void add_rates(Document& document, const Resolved& r, const PlanFacts& f) {
+void add_rates(Document& document, Resolved& r, const PlanFacts& f) {
   document.body.emplace_back("decode", value(f.rates));
   document.tables.push_back(table<DecodeRow>("decode.rows", "Decode"));
   document.tables.back().notes = {

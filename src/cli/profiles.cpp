@@ -12,6 +12,8 @@
 namespace kvplan {
 namespace {
 
+constexpr const char* kScaled = "profile-scaled";
+
 Profile read_entry(const CatalogEntry& entry) {
   try {
     return read_profile(parse_yaml(entry.text));
@@ -75,20 +77,22 @@ void choose_profile(const Request& request, const Catalog& catalog, Resolved& r)
           .advise("Name a profile of this device.");
     profile = transferred(*profile, catalog.device(name), device);
     r.warnings.push_back(
-        {"profile-scaled", fmt::format("expected times are scaled from the profile of {} by the "
-                                       "ratios of the datasheets; their intervals are as wide as "
-                                       "such a step erred from the A100 to the H100",
-                                       name)});
+        {kScaled, fmt::format("expected times are scaled from the profile of {} by the "
+                              "ratios of the datasheets; their intervals are as wide as "
+                              "such a step erred from the A100 to the H100",
+                              name)});
   }
   r.assumptions.push_back({"--profile", name, Basis::calibrated, std::move(source)});
   r.setup.profile = std::make_shared<const Profile>(std::move(*profile));
 }
 
-void add_expected_note(Table& table, const Resolved& r, const Expected& first) {
+void add_expected_note(Table& table, Resolved& r, const Expected& first) {
   if (!r.setup.profile) return;
-  if (!first.time)
+  if (!first.time) {
+    std::erase_if(r.warnings, [](const Warning& w) { return w.code == kScaled; });
     return table.notes.push_back(fmt::format("No expected figure: {} in the profile of {}.",
                                              first.why_not, r.setup.profile->device));
+  }
   table.notes.push_back(fmt::format(
       "Expected: the kernels of a step one after the other. {:.0f}% of unseen kernel times lay "
       "within such intervals; norms, samplers and gaps between kernels come on top.",

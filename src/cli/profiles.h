@@ -12,7 +12,8 @@ namespace kvplan {
 // warnings.
 void choose_profile(const Request&, const Catalog&, Resolved&);
 
-// Says below a table of rates what the expected ones mean, or why its first row has none.
-void add_expected_note(Table&, const Resolved&, const Expected& first);
+// Says below a table of rates what the expected ones mean, or why its first row has none; without
+// any, nobody is warned of how they were found.
+void add_expected_note(Table&, Resolved&, const Expected& first);
 
 }  // namespace kvplan

@@ -61,6 +61,13 @@ std::size_t bytes_within(std::string_view s, std::size_t width) {
   return bytes;
 }
 
+// Bytes of a word that fill a line: up to the last joint of a name in its second half, else all.
+std::size_t broken_at(std::string_view word, std::size_t width) {
+  const std::size_t most = bytes_within(word, width);
+  const std::size_t joint = word.substr(0, most).find_last_of("-_/.");
+  return joint != std::string_view::npos && joint >= most / 2 ? joint + 1 : most;
+}
+
 }  // namespace
 
 std::string clean(std::string_view s) {
@@ -118,8 +125,10 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
     const std::size_t wide = display_width(word);
     if (used > 0 && used + 1 + wide > width) start_line();
     if (used > 0) lines.back() += ' ', ++used;
-    for (; display_width(word) > width; word.remove_prefix(bytes_within(word, width))) {
-      lines.back() += word.substr(0, bytes_within(word, width));
+    while (display_width(word) > width) {
+      const std::size_t bytes = broken_at(word, width);
+      lines.back() += word.substr(0, bytes);
+      word.remove_prefix(bytes);
       start_line();
     }
     lines.back() += word;

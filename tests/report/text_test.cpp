@@ -26,6 +26,8 @@ TEST_CASE("text wraps at spaces, and a word that is too long where it must") {
   using Lines = std::vector<std::string>;
   CHECK(wrapped("one two three", 7) == Lines{"one two", "three"});
   CHECK(wrapped("abcdefgh ij", 3) == Lines{"abc", "def", "gh", "ij"});
+  CHECK(wrapped("deepseek-r1-distill-llama-8b", 23) == Lines{"deepseek-r1-distill-", "llama-8b"});
+  CHECK(wrapped("a-bcdefghij", 6) == Lines{"a-bcde", "fghij"});
   CHECK(wrapped("", 10) == Lines{""});
   CHECK(wrapped("a\nb", 10) == Lines{"a", "b"});
   CHECK(wrapped("漢字漢", 3) == Lines{"漢", "字", "漢"});
