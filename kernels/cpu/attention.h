@@ -12,8 +12,8 @@
 
 namespace kvplan {
 
-constexpr std::int64_t kQueryLanes = 16;  // queries of a block: one vector of floats
-constexpr std::int64_t kTileTokens = 64;  // keys and values of a tile stay in near caches
+constexpr std::int64_t kQueryLanes = 16;   // queries of a block: one vector of floats
+constexpr std::int64_t kTileTokens = 128;  // keys and values of a tile stay in near caches
 constexpr std::int64_t kMaxKeyWidth = 576, kMaxValueWidth = 512;  // multiples of 32
 
 // Up to 16 queries that see the same keys, in the forms that kernels want.
@@ -22,10 +22,13 @@ struct QueryBlock {
   QueryBlock(const std::uint16_t* bf16_bits, std::int64_t rows, std::int64_t width);
 
   std::int64_t rows, width;
-  float score_scale;                 // log2(e) / √width: scores are exponents of 2
-  std::vector<float> plain;          // [rows][width]
-  std::vector<float> lanes;          // [width][16]
-  std::vector<std::uint32_t> pairs;  // [width / 2][16] two neighbouring bf16 numbers
+  std::int64_t padded;       // rows, as 4, 8 or 16
+  float score_scale;         // log2(e) / √width: scores are exponents of 2
+  std::vector<float> plain;  // [rows][width]
+  std::vector<float> lanes;  // [width][16]
+  // Two neighbouring bf16 numbers each, [width · padded / 32][padded][16 / padded pairs]: 16 lanes
+  // are full however few rows there are.
+  std::vector<std::uint32_t> pairs;
 };
 
 // Consecutive tokens of one KV head. Scales (int8-head) are one fp32 per token.

@@ -3,7 +3,7 @@
 // time; the tile stays in the first-level cache for the next four.
 #include <algorithm>
 
-#include "kernels/cpu/attention.h"
+#include "kernels/cpu/softmax_rows.h"
 #include "kernels/cpu/vectors.h"
 
 namespace kvplan {
@@ -44,44 +44,13 @@ struct Together {
     }
   }
 
-  // Scores of a query become weights, times the values' scales.
-  KVPLAN_AVX512 void weigh(const QueryBlock& q, const KvRows& kv, std::int64_t first,
-                           std::int64_t tokens, std::int64_t row, float (&scores)[kTileTokens],
-                           AttentionState& state) {
-    const std::int64_t seen =
-        kv.visible ? std::clamp<std::int64_t>(kv.visible[row] - first, 0, tokens) : tokens;
-    __m512 top = _mm512_set1_ps(state.highest[row]);
-    for (std::int64_t t = 0; t < seen; t += 16) {
-      const __mmask16 mask = mask_of(seen - t);
-      __m512 score = _mm512_mul_ps(_mm512_load_ps(scores + t), _mm512_set1_ps(q.score_scale));
-      if (kv.key_scales)
-        score = _mm512_mul_ps(score, _mm512_maskz_loadu_ps(mask, kv.key_scales + first + t));
-      _mm512_store_ps(scores + t, score);
-      top = _mm512_mask_max_ps(top, mask, top, score);
-    }
-    const float highest = _mm512_reduce_max_ps(top);
-    const __m512 base = _mm512_set1_ps(highest);
-    __m512 sum = _mm512_setzero_ps();
-    for (std::int64_t t = 0; t < kTileTokens; t += 16) {
-      const __mmask16 mask = mask_of(seen - t);
-      __m512 weight = _mm512_maskz_mov_ps(
-          mask, vectors::power_of_two(_mm512_sub_ps(_mm512_load_ps(scores + t), base)));
-      sum = _mm512_add_ps(sum, weight);
-      if (kv.value_scales)
-        weight = _mm512_mul_ps(weight, _mm512_maskz_loadu_ps(mask, kv.value_scales + first + t));
-      _mm512_store_ps(scores + t, weight);
-    }
-    const float shrink = _mm512_cvtss_f32(
-        vectors::power_of_two(_mm512_set1_ps(std::max(state.highest[row] - highest, -1000.0f))));
-    state.highest[row] = highest;
-    state.sum[row] = state.sum[row] * shrink + _mm512_reduce_add_ps(sum);
-    if (shrink == 1) return;
-    float* out = state.out.data() + row * kv.value_width;
-    for (std::int64_t i = 0; i < kv.value_width; i += 16)
-      _mm512_storeu_ps(out + i, _mm512_mul_ps(_mm512_loadu_ps(out + i), _mm512_set1_ps(shrink)));
-  }
-  static __mmask16 mask_of(std::int64_t count) {
-    return static_cast<__mmask16>((1u << std::clamp<std::int64_t>(count, 0, 16)) - 1);
+  KVPLAN_AVX512 void scale_weights(const KvRows& kv, std::int64_t first, std::int64_t tokens) {
+    if (!kv.value_scales) return;
+    for (auto& row : weights)
+      for (std::int64_t t = 0; t < tokens; t += 16)
+        _mm512_store_ps(row + t, _mm512_mul_ps(_mm512_load_ps(row + t),
+                                               _mm512_maskz_loadu_ps(vectors::mask_of(tokens - t),
+                                                                     kv.value_scales + first + t)));
   }
 
   // Adds kVectors · 16 numbers of all values from number i on.
@@ -114,7 +83,8 @@ struct Together {
     Together tile;
     tile.score(q, kv, first, tokens, r0);
     for (int r = 0; r < kQueries; ++r)
-      tile.weigh(q, kv, first, tokens, r0 + r, tile.weights[r], state);
+      weigh<vectors::PowerOfTwo>(q, kv, first, tokens, r0 + r, tile.weights[r], state);
+    tile.scale_weights(kv, first, tokens);
     float* out = state.out.data() + r0 * kv.value_width;
     std::int64_t i = 0;
     for (; i + 16 * kVectors <= kv.value_width; i += 16 * kVectors)

@@ -1,156 +1,213 @@
 // SPDX-License-Identifier: Apache-2.0
-// bf16 keys and values in dot-product instructions. Lanes are queries for scores: a pair of a key's
-// numbers meets pairs of 16 queries. For values a pair is two tokens, and weights are rounded to
-// bf16, as the tensor cores of a GPU have them.
+// bf16 keys and values in dot-product instructions. For scores the lanes are queries times pairs of
+// numbers: a piece of a key, repeated for each query, meets that piece of all queries. For values a
+// pair is two tokens, and weights are rounded to bf16, as the tensor cores of a GPU have them.
 #include <algorithm>
 
-#include "kernels/cpu/softmax_lanes.h"
+#include "kernels/cpu/softmax_rows.h"
 #include "kernels/cpu/vectors.h"
 
 namespace kvplan {
 namespace {
 
 KVPLAN_DOT inline __m512bh as_bf16(__m512i v) { return reinterpret_cast<__m512bh>(v); }
-KVPLAN_DOT inline __m256bh as_bf16(__m256i v) { return reinterpret_cast<__m256bh>(v); }
+
+// 64 / kQueries bytes, once for every query.
+template <int kQueries>
+[[gnu::always_inline]] KVPLAN_DOT inline __m512bh repeated(const std::byte* from) {
+  if constexpr (kQueries == 4)
+    return as_bf16(_mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+  if constexpr (kQueries == 8)
+    return as_bf16(_mm512_set1_epi64(*reinterpret_cast<const long long*>(from)));
+  return as_bf16(_mm512_set1_epi32(*reinterpret_cast<const std::int32_t*>(from)));
+}
+
+// Sums of neighbouring lanes of both, in 128 bits those of a before those of b.
+[[gnu::always_inline]] KVPLAN_DOT inline __m512 neighbours(__m512 a, __m512 b) {
+  return _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x88), _mm512_shuffle_ps(a, b, 0xdd));
+}
+
+// 128 bits i of `four` are four tokens of row `first` + i · `step`.
+[[gnu::always_inline]] KVPLAN_DOT inline void store_rows(__m512 four, float* first,
+                                                         std::int64_t step) {
+  step *= kTileTokens;
+  _mm_store_ps(first, _mm512_castps512_ps128(four));
+  _mm_store_ps(first + step, _mm512_extractf32x4_ps(four, 1));
+  _mm_store_ps(first + 2 * step, _mm512_extractf32x4_ps(four, 2));
+  _mm_store_ps(first + 3 * step, _mm512_extractf32x4_ps(four, 3));
+}
+
+// Sums of four tokens, whose lanes are kQueries times 16 / kQueries parts, become scores.
+template <int kQueries>
+[[gnu::always_inline]] KVPLAN_DOT inline void store_scores(const __m512* sums, float* scores) {
+  if constexpr (kQueries == 16) {
+    const __m512 low01 = _mm512_unpacklo_ps(sums[0], sums[1]),
+                 high01 = _mm512_unpackhi_ps(sums[0], sums[1]),
+                 low23 = _mm512_unpacklo_ps(sums[2], sums[3]),
+                 high23 = _mm512_unpackhi_ps(sums[2], sums[3]);
+    store_rows(_mm512_shuffle_ps(low01, low23, 0x44), scores, 4);
+    store_rows(_mm512_shuffle_ps(low01, low23, 0xee), scores + kTileTokens, 4);
+    store_rows(_mm512_shuffle_ps(high01, high23, 0x44), scores + 2 * kTileTokens, 4);
+    store_rows(_mm512_shuffle_ps(high01, high23, 0xee), scores + 3 * kTileTokens, 4);
+    return;
+  }
+  const __m512 first = neighbours(sums[0], sums[1]), second = neighbours(sums[2], sums[3]);
+  if constexpr (kQueries == 8) {
+    store_rows(_mm512_shuffle_ps(first, second, 0x88), scores, 2);
+    store_rows(_mm512_shuffle_ps(first, second, 0xdd), scores + kTileTokens, 2);
+    return;
+  }
+  store_rows(neighbours(first, second), scores, 1);
+}
+
+// What the next tile needs is asked for in order and a little at a time: the processor has few
+// requests on their way at once, and its own prefetchers follow.
+template <int kQueries>
+KVPLAN_DOT inline void fetch_of_eight(const std::byte* keys, std::int64_t at) {
+  // A step takes 64 / kQueries bytes of eight keys: 8 / kQueries lines.
+  if constexpr (kQueries <= 8)
+    vectors::fetch(keys + 8 * at, 512 / kQueries);
+  else if (at % 8 == 0)
+    vectors::fetch(keys + 8 * at, 64);
+}
 
 struct Tile {
-  LaneScores scores;
-  alignas(64) std::uint32_t weights[kTileTokens / 2][kQueryLanes];  // bf16 of two tokens
+  TileScores scores;
+  alignas(64) std::uint16_t weights[kQueryLanes][kTileTokens];  // bf16
 
   // Eight tokens at a time: eight independent sums hide the latency of each.
-  KVPLAN_DOT void score(const QueryBlock& q, const std::byte* const (&keys)[8], std::int64_t at) {
-    __m512 sums[8];
-    for (__m512& sum : sums) sum = _mm512_setzero_ps();
-    for (std::int64_t i = 0; i < q.width / 2; ++i) {
-      const __m512bh query = as_bf16(_mm512_loadu_si512(q.pairs.data() + i * kQueryLanes));
-      for (int j = 0; j < 8; ++j)
-        sums[j] = _mm512_dpbf16_ps(sums[j], query, as_bf16(_mm512_set1_epi32(pair(keys[j], i))));
-    }
-    for (int j = 0; j < 8; ++j) _mm512_store_ps(scores.of[at + j], sums[j]);
-  }
-  // The same where half of the lanes would be empty.
-  KVPLAN_DOT void score_half(const QueryBlock& q, const std::byte* const (&keys)[8],
-                             std::int64_t at) {
-    __m256 sums[8];
-    for (__m256& sum : sums) sum = _mm256_setzero_ps();
-    for (std::int64_t i = 0; i < q.width / 2; ++i) {
-      const __m256bh query = as_bf16(
-          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q.pairs.data() + i * kQueryLanes)));
-      for (int j = 0; j < 8; ++j)
-        sums[j] = _mm256_dpbf16_ps(sums[j], query, as_bf16(_mm256_set1_epi32(pair(keys[j], i))));
-    }
-    for (int j = 0; j < 8; ++j) _mm512_store_ps(scores.of[at + j], _mm512_zextps256_ps512(sums[j]));
-  }
-  static std::int32_t pair(const std::byte* key, std::int64_t i) {
-    return reinterpret_cast<const std::int32_t*>(key)[i];
-  }
-
-  KVPLAN_DOT void pack_weights(std::int64_t tokens) {
-    const __m512i round = _mm512_set1_epi32(0x8000), upper = _mm512_set1_epi32(~0xffff);
-    for (std::int64_t t = 0; t < tokens; t += 2) {
-      const __m512i zero = _mm512_setzero_si512();
-      const __m512i even = _mm512_add_epi32(_mm512_load_si512(scores.of[t]), round);
-      const __m512i odd =
-          t + 1 < tokens ? _mm512_add_epi32(_mm512_load_si512(scores.of[t + 1]), round) : zero;
-      _mm512_store_si512(weights[t / 2], _mm512_or_si512(_mm512_srli_epi32(even, 16),
-                                                         _mm512_and_si512(odd, upper)));
-    }
-  }
-
-  // Numbers [i, i + 32) of all values, for kQueries queries from r0 on. Interleaving two tokens'
-  // values leaves the numbers in the order of `unpacked`, in which the state is kept meanwhile.
   template <int kQueries>
+  KVPLAN_DOT void score(const QueryBlock& q, const KvRows& kv, std::int64_t first,
+                        std::int64_t tokens) {
+    constexpr std::int64_t kStep = 64 / kQueries;  // bytes of a key
+    for (std::int64_t t = 0; t < tokens; t += 8) {
+      // Beyond the end the last key again; it gets no weight.
+      const std::byte* keys[8] = {kv.keys + (first + t) * kv.key_stride};
+      for (int j = 1; j < 8; ++j) keys[j] = keys[j - 1] + (t + j < tokens ? kv.key_stride : 0);
+      const std::byte* next = keys[0] + kTileTokens * kv.key_stride;
+      __m512 sums[8];
+      for (__m512& sum : sums) sum = _mm512_setzero_ps();
+      const std::uint32_t* pairs = q.pairs.data();
+      for (std::int64_t at = 0; at < 2 * q.width; at += kStep, pairs += kQueryLanes) {
+        const __m512bh query = as_bf16(_mm512_loadu_si512(pairs));
+        fetch_of_eight<kQueries>(next, at);
+        for (int j = 0; j < 8; ++j)
+          sums[j] = _mm512_dpbf16_ps(sums[j], query, repeated<kQueries>(keys[j] + at));
+      }
+      store_scores<kQueries>(sums, scores.of[0] + t);
+      store_scores<kQueries>(sums + 4, scores.of[0] + t + 4);
+    }
+  }
+
+  KVPLAN_DOT void pack_weights(std::int64_t rows) {
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t t = 0; t < kTileTokens; t += 32)
+        _mm512_store_si512(weights[r] + t, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(
+                                               _mm512_load_ps(scores.of[r] + t + 16),
+                                               _mm512_load_ps(scores.of[r] + t))));
+  }
+
+  // Numbers [i, i + 32 kBlocks) of all values, for kQueries queries from r0 on. Interleaving two
+  // tokens' values leaves the numbers in the order of `unpacked`, in which the state is kept.
+  template <int kQueries, int kBlocks>
   KVPLAN_DOT void add_values(const KvRows& kv, std::int64_t first, std::int64_t tokens,
                              std::int64_t r0, std::int64_t i, AttentionState& state) const {
-    __m512 low[kQueries], high[kQueries];
+    __m512 sums[kQueries][kBlocks][2];
     float* out = state.out.data() + r0 * kv.value_width + i;
-    for (int r = 0; r < kQueries; ++r) {
-      low[r] = _mm512_loadu_ps(out + r * kv.value_width);
-      high[r] = _mm512_loadu_ps(out + r * kv.value_width + 16);
-    }
+    for (int r = 0; r < kQueries; ++r)
+      for (int b = 0; b < kBlocks; ++b)
+        for (int half = 0; half < 2; ++half)
+          sums[r][b][half] = _mm512_loadu_ps(out + r * kv.value_width + 32 * b + 16 * half);
     const std::byte* value = kv.values + first * kv.value_stride + 2 * i;
+    const std::byte* next =
+        kv.values + (first + kTileTokens) * kv.value_stride + 2 * i * kTileTokens;
     for (std::int64_t t = 0; t < tokens; t += 2, value += 2 * kv.value_stride) {
-      if (r0 == 0 && i == 0)
-        vectors::fetch(value + kTileTokens * kv.value_stride, 2 * kv.value_stride);
-      const __m512i even = _mm512_loadu_si512(value);
-      const __m512i odd = _mm512_loadu_si512(value + (t + 1 < tokens ? kv.value_stride : 0));
-      const __m512bh lower = as_bf16(_mm512_unpacklo_epi16(even, odd));
-      const __m512bh upper = as_bf16(_mm512_unpackhi_epi16(even, odd));
+      const std::byte* second = value + (t + 1 < tokens ? kv.value_stride : 0);
+      if (r0 == 0) vectors::fetch(next + 64 * kBlocks * t, 128 * kBlocks);
+      __m512bh numbers[kBlocks][2];
+      for (int b = 0; b < kBlocks; ++b) {
+        const __m512i even = _mm512_loadu_si512(value + 64 * b);
+        const __m512i odd = _mm512_loadu_si512(second + 64 * b);
+        numbers[b][0] = as_bf16(_mm512_unpacklo_epi16(even, odd));
+        numbers[b][1] = as_bf16(_mm512_unpackhi_epi16(even, odd));
+      }
       for (int r = 0; r < kQueries; ++r) {
         const __m512bh weight =
-            as_bf16(_mm512_set1_epi32(static_cast<std::int32_t>(weights[t / 2][r0 + r])));
-        low[r] = _mm512_dpbf16_ps(low[r], lower, weight);
-        high[r] = _mm512_dpbf16_ps(high[r], upper, weight);
+            repeated<16>(reinterpret_cast<const std::byte*>(weights[r0 + r] + t));
+        for (int b = 0; b < kBlocks; ++b)
+          for (int half = 0; half < 2; ++half)
+            sums[r][b][half] = _mm512_dpbf16_ps(sums[r][b][half], numbers[b][half], weight);
       }
     }
-    for (int r = 0; r < kQueries; ++r) {
-      _mm512_storeu_ps(out + r * kv.value_width, low[r]);
-      _mm512_storeu_ps(out + r * kv.value_width + 16, high[r]);
-    }
+    for (int r = 0; r < kQueries; ++r)
+      for (int b = 0; b < kBlocks; ++b)
+        for (int half = 0; half < 2; ++half)
+          _mm512_storeu_ps(out + r * kv.value_width + 32 * b + 16 * half, sums[r][b][half]);
   }
 
+  template <int kQueries>
   KVPLAN_DOT void add(const QueryBlock& q, const KvRows& kv, std::int64_t first,
                       std::int64_t tokens, AttentionState& state) {
-    for (std::int64_t t = 0; t < tokens; t += 8) {
-      const std::byte* keys[8];  // beyond the end the last key again; it gets no weight
-      for (std::int64_t j = 0; j < 8; ++j)
-        keys[j] = kv.keys + (first + std::min(t + j, tokens - 1)) * kv.key_stride;
-      for (const std::byte* key : keys)
-        vectors::fetch(key + kTileTokens * kv.key_stride, kv.key_stride);
-      if (q.rows > 8)
-        score(q, keys, t);
-      else
-        score_half(q, keys, t);
-    }
-    alignas(64) float shrink[kQueryLanes];
-    if (weigh(q, kv, first, tokens, scores, state, shrink)) {
-      for (std::int64_t r = 0; r < q.rows; ++r)
-        for (std::int64_t i = r * kv.value_width; i < (r + 1) * kv.value_width; i += 16)
-          _mm512_storeu_ps(
-              state.out.data() + i,
-              _mm512_mul_ps(_mm512_loadu_ps(state.out.data() + i), _mm512_set1_ps(shrink[r])));
-    }
-    pack_weights(tokens);
-    for (std::int64_t i = 0; i < kv.value_width; i += 32)
-      for (std::int64_t r0 = 0; r0 < q.rows;) {
-        const std::int64_t left = q.rows - r0;
-        if (left > 4)
-          add_values<8>(kv, first, tokens, r0, i, state), r0 += 8;
-        else
-          add_values<4>(kv, first, tokens, r0, i, state), r0 += 4;
-      }
+    score<kQueries>(q, kv, first, tokens);
+    for (std::int64_t r = 0; r < q.rows; ++r)
+      weigh<vectors::CoarsePowerOfTwo>(q, kv, first, tokens, r, scores.of[r], state);
+    pack_weights(q.rows);
+    // As many queries and numbers at a time as leave all sums in registers.
+    constexpr int kRows = std::min(kQueries, 8), kBlocks = 8 / kRows;
+    std::int64_t i = 0;
+    for (; i + 32 * kBlocks <= kv.value_width; i += 32 * kBlocks)
+      for (std::int64_t r = 0; r < q.rows; r += kRows)
+        add_values<kRows, kBlocks>(kv, first, tokens, r, i, state);
+    for (; i < kv.value_width; i += 32)
+      for (std::int64_t r = 0; r < q.rows; r += kRows)
+        add_values<kRows, 1>(kv, first, tokens, r, i, state);
   }
 };
 
 // Where the numbers of 32 lie while a state is unpacked: unpacklo and unpackhi work on 128 bits.
 constexpr std::int64_t unpacked(std::int64_t i) { return i % 4 + i / 8 * 4 + i / 4 % 2 * 16; }
 
-void permute(AttentionState& state, std::int64_t rows, bool unpack) {
-  float copy[32];
+KVPLAN_DOT void permute(AttentionState& state, std::int64_t rows, bool unpack) {
+  alignas(64) std::int32_t places[32];
+  for (std::int32_t i = 0; i < 32; ++i) {
+    if (unpack)
+      places[unpacked(i)] = i;
+    else
+      places[i] = static_cast<std::int32_t>(unpacked(i));
+  }
+  const __m512i first = _mm512_load_si512(places), second = _mm512_load_si512(places + 16);
   for (std::int64_t at = 0; at < rows * state.value_width; at += 32) {
     float* numbers = state.out.data() + at;
-    std::copy_n(numbers, 32, copy);
-    for (std::int64_t i = 0; i < 32; ++i) {
-      if (unpack)
-        numbers[unpacked(i)] = copy[i];
-      else
-        numbers[i] = copy[unpacked(i)];
-    }
+    const __m512 low = _mm512_loadu_ps(numbers), high = _mm512_loadu_ps(numbers + 16);
+    _mm512_storeu_ps(numbers, _mm512_permutex2var_ps(low, first, high));
+    _mm512_storeu_ps(numbers + 16, _mm512_permutex2var_ps(low, second, high));
   }
 }
 
-KVPLAN_DOT void run(const QueryBlock& q, const KvRows& kv, AttentionState& state) {
-  Tile tile;
+template <int kQueries>
+void run_for(const QueryBlock& q, const KvRows& kv, AttentionState& state) {
+  Tile tile{};  // rows beyond those of q have no weight
   permute(state, q.rows, true);
   for (std::int64_t first = 0; first < kv.tokens; first += kTileTokens)
-    tile.add(q, kv, first, std::min(kTileTokens, kv.tokens - first), state);
+    tile.add<kQueries>(q, kv, first, std::min(kTileTokens, kv.tokens - first), state);
   permute(state, q.rows, false);
+}
+
+void run(const QueryBlock& q, const KvRows& kv, AttentionState& state) {
+  switch (q.padded) {
+    case 4:
+      return run_for<4>(q, kv, state);
+    case 8:
+      return run_for<8>(q, kv, state);
+    default:
+      return run_for<16>(q, kv, state);
+  }
 }
 
 }  // namespace
 
 AttentionKernel attention_dot(const Format& format, std::int64_t queries) {
-  return format.name == "bf16" && queries > 4 ? run : nullptr;  // fewer leave lanes empty
+  return format.name == "bf16" && queries > 2 ? run : nullptr;  // fewer leave lanes empty
 }
 
 }  // namespace kvplan

@@ -52,18 +52,38 @@ inline void fetch(const std::byte* from, std::int64_t bytes) {
 }
 
 // 2^x for x <= 0, relative error 2e-7; what is below 2^-126 becomes 0.
-KVPLAN_AVX512 inline __m512 power_of_two(__m512 x) {
-  const __m512 bounded = _mm512_max_ps(x, _mm512_set1_ps(-200));
-  const __m512 whole = _mm512_roundscale_ps(bounded, _MM_FROUND_TO_NEAREST_INT);
-  const __m512 f = _mm512_sub_ps(bounded, whole);
-  __m512 p = _mm512_set1_ps(1.3333558e-3f);
-  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(9.6181291e-3f));
-  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(5.5504109e-2f));
-  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(2.4022651e-1f));
-  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(6.9314718e-1f));
-  p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(1));
-  return _mm512_scalef_ps(p, whole);
-}
+struct PowerOfTwo {
+  KVPLAN_AVX512 static __m512 of(__m512 x) {
+    const __m512 bounded = _mm512_max_ps(x, _mm512_set1_ps(-200));
+    const __m512 whole = _mm512_roundscale_ps(bounded, _MM_FROUND_TO_NEAREST_INT);
+    const __m512 f = _mm512_sub_ps(bounded, whole);
+    __m512 p = _mm512_set1_ps(1.3333558e-3f);
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(9.6181291e-3f));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(5.5504109e-2f));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(2.4022651e-1f));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(6.9314718e-1f));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(1));
+    return _mm512_scalef_ps(p, whole);
+  }
+};
+
+// The same with relative error 8e-5, which is enough for weights that are rounded to 8 bits, and
+// nothing below 2^-126. A sum with 1.5 · 2^23 rounds to a whole number in its lowest bits, which
+// are moved to the exponent.
+struct CoarsePowerOfTwo {
+  KVPLAN_AVX512 static __m512 of(__m512 x) {
+    const __m512 bounded = _mm512_max_ps(x, _mm512_set1_ps(-126));
+    const __m512 round = _mm512_set1_ps(0x1.8p23f);
+    const __m512 sum = _mm512_add_ps(bounded, round);
+    const __m512 f = _mm512_sub_ps(bounded, _mm512_sub_ps(sum, round));
+    __m512 p = _mm512_set1_ps(5.517167e-2f);
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(2.4261112e-1f));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(6.9326099e-1f));
+    p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(9.9992807e-1f));
+    const __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(sum), 23);
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), exponent));
+  }
+};
 
 // Sums of four vectors, in order.
 KVPLAN_AVX512 inline __m128 sums_of_four(__m512 a, __m512 b, __m512 c, __m512 d) {
