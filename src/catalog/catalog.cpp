@@ -140,6 +140,10 @@ std::vector<CatalogEntry> Catalog::entries(std::string_view kind) const {
 }
 
 Error Catalog::unknown(std::string_view kind, std::string_view name) const {
+  const bool is_model = kind == "models";
+  if (match(is_model ? "devices" : "models", name))
+    return Error("'" + std::string(name) + "' is a " + (is_model ? "device" : "model"))
+        .advise("The model comes first, then the device.");
   // Names that go on where the typed one stops come before those that are spelt like it.
   std::vector<std::string> names, longer;
   for (const CatalogEntry& entry : entries(kind)) {

@@ -219,3 +219,18 @@ TEST_CASE("an unknown device or model is refused with the near misses") {
   CHECK_THROWS_AS(catalog().model(""), Error);
   CHECK_THROWS_AS(catalog().model("/no/such/folder/config.json"), Error);
 }
+
+TEST_CASE("a device where a model belongs, and the reverse, is called by what it is") {
+  const auto said = [](auto ask) {
+    try {
+      ask();
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(said([] { catalog().model("RTX 4090"); }).find("'RTX 4090' is a device") !=
+        std::string::npos);
+  CHECK(said([] { catalog().device("llama-3.1-8b"); }).find("'llama-3.1-8b' is a model") !=
+        std::string::npos);
+}
