@@ -133,3 +133,11 @@ TEST_CASE("a Mac may give its GPU more of the memory, and a card may not") {
   CHECK_FALSE(has(levers(question("qwen3-8b", "rtx-4090", {Tokens(4096), 1}, "llama.cpp")),
                   "more memory for the GPU"));
 }
+
+TEST_CASE("twice the GPUs are laid out to be fast too, not only to hold more") {
+  LeverQuestion q = question("qwen3-30b-a3b", "h100-sxm", {Tokens(8192), 1});
+  q.setup.deployment.parallel.tp = 2;
+  const Lever more = named(levers(q), "twice the GPUs");
+  CHECK(more.how == "--tp 4");
+  CHECK(*more.speed_gain > 1.5);
+}
