@@ -6,6 +6,7 @@
 #include "cli/answer.h"
 #include "cli/loads.h"
 #include "cli/profiles.h"
+#include "cli/serving_part.h"
 #include "plan/speed.h"
 #include "report/kv.h"
 #include "report/model.h"
@@ -65,6 +66,7 @@ Answer answer_decode(const Request& request, const Catalog& catalog) {
   add_expected_note(rates, r, decode.rows.front().expected);
   rates.chart = Chart{"batch", "ceiling.tokens_per_second", "context"};
   document.tables = {std::move(rates)};
+  add_serving(document, r, asked_requests(request, asked));
   if (request.explain) add_explanation(document, trace);
   if (request.breakdown) {
     const Load& load = asked.front();

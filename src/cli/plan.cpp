@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 #include "cli/answer.h"
 #include "cli/lengths.h"
@@ -10,6 +12,7 @@
 #include "cli/loads.h"
 #include "cli/plan_command.h"
 #include "cli/profiles.h"
+#include "cli/serving_part.h"
 #include "engine/flags.h"
 #include "plan/ladder.h"
 #include "plan/levers.h"
@@ -87,6 +90,16 @@ Need need_of(const Request& request, const Resolved& r, const PlanFacts& f) {
   const bool short_only = f.sizing.fits && f.sizing.max_context && *f.sizing.max_context < usual;
   need.load = f.asked.value_or(Load{short_only ? *f.sizing.max_context : usual, 1});
   return need;
+}
+
+// As --input and --output say, else as a trace has them on average.
+std::vector<Requests> requests_of(const Request& request, const PlanFacts& f) {
+  if (!f.asked) return {};
+  if (!f.lengths) return asked_requests(request, std::span(&*f.asked, 1));
+  const LengthSummary& s = f.lengths->summary;
+  const auto whole = [](double mean) { return Tokens(std::max(1LL, std::llround(mean))); };
+  if (s.mean_input < 1 || s.mean_output < 1) return {};
+  return {{whole(s.mean_input), whole(s.mean_output), f.asked->batch}};
 }
 
 // ---- parts of the answer
@@ -255,6 +268,7 @@ Answer answer_plan(const Request& request, const Catalog& catalog) {
   document.lead = {lead_of(r, f)};
   add_budget(document, r, f);
   add_rates(document, r, f);
+  add_serving(document, r, requests_of(request, f));
   const auto& best = f.layouts.best;
   Object plan{{"fits", value(f.yes())},
               {"gpus_needed", best ? value(best->layout.gpus()) : Value{}},

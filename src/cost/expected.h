@@ -23,7 +23,9 @@ struct KernelTime {
   std::int64_t count = 1;
   std::optional<Estimate> once;
 
-  std::optional<Estimate> all() const { return once ? std::optional(count * *once) : std::nullopt; }
+  std::optional<Estimate> all() const {
+    return once ? std::optional(static_cast<double>(count) * *once) : std::nullopt;
+  }
 };
 std::vector<KernelTime> kernel_times(const Launches&, const Profile&);
 

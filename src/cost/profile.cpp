@@ -53,9 +53,8 @@ Estimate operator+(const Estimate& a, const Estimate& b) {
   return {a.value + b.value, a.low + b.low, a.high + b.high, std::min(a.coverage, b.coverage)};
 }
 
-Estimate operator*(std::int64_t times, const Estimate& e) {
-  const auto n = static_cast<double>(times);
-  return {n * e.value, n * e.low, n * e.high, e.coverage};
+Estimate operator*(double times, const Estimate& e) {
+  return {times * e.value, times * e.low, times * e.high, e.coverage};
 }
 
 Estimate Fit::around(Seconds predicted) const {

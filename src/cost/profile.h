@@ -19,7 +19,7 @@ struct Estimate {
 };
 // One after the other. Bounds add, as if all errors pointed the same way; coverage is the smaller.
 Estimate operator+(const Estimate&, const Estimate&);
-Estimate operator*(std::int64_t times, const Estimate&);
+Estimate operator*(double times, const Estimate&);
 
 // Measured / predicted of predictions up to this time: the quantiles around the nominal coverage.
 struct Band {
