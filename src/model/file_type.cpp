@@ -81,15 +81,20 @@ bool applies(When when, const Facts& f, Place p) {
   return false;
 }
 
+std::string_view rules_of(const FileType& type) {
+  return type.rules.empty() ? type.name : type.rules;
+}
+
 std::string_view format_name(const FileType& type, Tensor tensor, const Facts& f, Place p) {
+  if (!type.ends.empty() && (tensor == Tensor::head || tensor == Tensor::table)) return type.ends;
   std::string_view name = type.base;
   for (const Rule& rule : file_type_rules()) {
-    const bool of_type = rule.types == "*" || has_word(rule.types, type.name);
+    const bool of_type = rule.types == "*" || has_word(rule.types, rules_of(type));
     if (rule.tensor != tensor || !of_type || !applies(rule.when, f, p)) continue;
     if (!rule.format.empty()) name = rule.format;
     break;
   }
-  const bool spared = tensor == Tensor::value && f.seventy && !has_word(kTiny, type.name);
+  const bool spared = tensor == Tensor::value && f.seventy && !has_word(kTiny, rules_of(type));
   return spared && (name == "q3_k" || name == "q4_k") ? "q5_k" : name;
 }
 
@@ -103,12 +108,16 @@ const Format& fitting(std::string_view name, std::int64_t columns) {
   return format_named("fp16");
 }
 
+// One product for the queries, keys and values of a gated delta net: attn_qkv in a GGUF file, which
+// the quantiser treats like values since ggml-org/llama.cpp#19770 (March 2026).
+bool is_delta_qkv(const Weight& w) { return w.name.ends_with("in_proj_qkv"); }
+
 Tensor tensor_of(const Weight& w, const Facts& f, const FileType& type) {
   if (w.role == Role::routed_expert && type.name == "mxfp4_moe") return Tensor::expert;
   const auto ends = [&](std::string_view end) { return w.name.ends_with(end); };
   const bool projects = ends(".q_proj") || ends(".k_proj") || ends(".v_proj");
   if (ends("qkv_proj") || (projects && f.fused)) return Tensor::fused;
-  if (ends(".v_proj")) return Tensor::value;
+  if (ends(".v_proj") || is_delta_qkv(w)) return Tensor::value;
   if (ends(".k_proj")) return Tensor::key;
   if (ends(".q_proj")) return Tensor::query;
   if (ends(".o_proj")) return Tensor::output;
@@ -119,7 +128,8 @@ Tensor tensor_of(const Weight& w, const Facts& f, const FileType& type) {
 
 bool holds_values(const Layer& layer) {
   return std::any_of(layer.weights.begin(), layer.weights.end(), [](const Weight& w) {
-    return w.is_matrix && (w.name.ends_with(".v_proj") || w.name.ends_with("qkv_proj"));
+    return w.is_matrix &&
+           (w.name.ends_with(".v_proj") || w.name.ends_with("qkv_proj") || is_delta_qkv(w));
   });
 }
 

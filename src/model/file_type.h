@@ -12,6 +12,8 @@ namespace kvplan {
 
 struct FileType {
   std::string_view name, base;  // base: of whatever no rule names
+  std::string_view rules = {};  // whose rules it follows; empty: its own
+  std::string_view ends = {};   // of the token table and the head, whatever the rules say
 };
 std::span<const FileType> file_types();
 // By name, in lower case with '_'; nullptr if unknown.

@@ -7,14 +7,42 @@ namespace kvplan {
 namespace {
 
 constexpr FileType kFileTypes[] = {
-    {"iq1_s", "iq1_s"},     {"iq1_m", "iq1_m"},   {"iq2_xxs", "iq2_xxs"}, {"iq2_xs", "iq2_xs"},
-    {"iq2_s", "iq2_xs"},    {"iq2_m", "iq2_s"},   {"q2_k_s", "q2_k"},     {"q2_k", "q2_k"},
-    {"iq3_xxs", "iq3_xxs"}, {"iq3_xs", "iq3_s"},  {"iq3_s", "iq3_s"},     {"iq3_m", "iq3_s"},
-    {"q3_k_s", "q3_k"},     {"q3_k_m", "q3_k"},   {"q3_k_l", "q3_k"},     {"iq4_xs", "iq4_xs"},
-    {"iq4_nl", "iq4_nl"},   {"q4_0", "q4_0"},     {"q4_1", "q4_1"},       {"q4_k_s", "q4_k"},
-    {"q4_k_m", "q4_k"},     {"q5_0", "q5_0"},     {"q5_1", "q5_1"},       {"q5_k_s", "q5_k"},
-    {"q5_k_m", "q5_k"},     {"q6_k", "q6_k"},     {"q8_0", "q8_0"},       {"tq1_0", "tq1_0"},
-    {"tq2_0", "tq2_0"},     {"mxfp4_moe", "q8_0"}};
+    {"iq1_s", "iq1_s"},
+    {"iq1_m", "iq1_m"},
+    {"iq2_xxs", "iq2_xxs"},
+    {"iq2_xs", "iq2_xs"},
+    {"iq2_s", "iq2_xs"},
+    {"iq2_m", "iq2_s"},
+    {"q2_k_s", "q2_k"},
+    {"q2_k", "q2_k"},
+    {"iq3_xxs", "iq3_xxs"},
+    {"iq3_xs", "iq3_s"},
+    {"iq3_s", "iq3_s"},
+    {"iq3_m", "iq3_s"},
+    {"q3_k_s", "q3_k"},
+    {"q3_k_m", "q3_k"},
+    {"q3_k_l", "q3_k"},
+    {"iq4_xs", "iq4_xs"},
+    {"iq4_nl", "iq4_nl"},
+    {"q4_0", "q4_0"},
+    {"q4_1", "q4_1"},
+    {"q4_k_s", "q4_k"},
+    {"q4_k_m", "q4_k"},
+    {"q5_0", "q5_0"},
+    {"q5_1", "q5_1"},
+    {"q5_k_s", "q5_k"},
+    {"q5_k_m", "q5_k"},
+    {"q6_k", "q6_k"},
+    {"q8_0", "q8_0"},
+    {"tq1_0", "tq1_0"},
+    {"tq2_0", "tq2_0"},
+    {"mxfp4_moe", "q8_0"},
+    // Larger ones as widely published: --token-embedding-type q8_0 --output-tensor-type q8_0.
+    {"q2_k_l", "q2_k", "q2_k", "q8_0"},
+    {"q3_k_xl", "q3_k", "q3_k_l", "q8_0"},
+    {"q4_k_l", "q4_k", "q4_k_m", "q8_0"},
+    {"q5_k_l", "q5_k", "q5_k_m", "q8_0"},
+    {"q6_k_l", "q6_k", "q6_k", "q8_0"}};
 
 constexpr std::string_view kSmall2 = "iq2_s iq2_m";
 constexpr std::string_view kEight =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes against sizes that llama.cpp prints for files of its file types.
+// Recipes: which tensor gets which format, and bits per weight as llama.cpp's manual prints them.
 #include "model/recipe.h"
 
 #include <doctest/doctest.h>
@@ -19,8 +19,6 @@ const Catalog& catalog() {
   static const Catalog shared;
   return shared;
 }
-
-double gib(const ModelSpec& model) { return resident_weights(model).real() / kGiB; }
 
 double bits_per_weight(const ModelSpec& model) {
   return resident_weights(model).real() * 8 / static_cast<double>(count_parameters(model).total);
@@ -71,36 +69,6 @@ TEST_CASE(
         0.00006);
 }
 
-TEST_CASE("files of other models have the sizes that were printed when they were loaded") {
-  struct Printed {
-    const char *model, *type;
-    double gib, half_digit;
-    const char* source;
-  };
-  const Printed printed[] = {
-      {"qwen3-30b-a3b", "q4_k_m", 17.28, 0.005, "ikawrakow/ik_llama.cpp#514"},
-      {"qwen3-30b-a3b", "q5_k_m", 20.228, 0.0006, "ikawrakow/ik_llama.cpp#380"},
-      {"qwen3-30b-a3b", "q8_0", 30.25, 0.005, "ggml-org/llama.cpp benches/dgx-spark.md"},
-      {"qwen3-235b-a22b", "q4_k_m", 132.386, 0.0006, "ikawrakow/ik_llama.cpp#389"},
-      {"qwen3-235b-a22b", "q8_0", 232.77, 0.005, "ikawrakow/ik_llama.cpp#370"},
-      {"deepseek-r1", "q4_k_m", 376.65, 0.0006, "ikawrakow/ik_llama.cpp#287"},
-      {"deepseek-v3", "q8_0", 664.295, 0.0006, "ikawrakow/ik_llama.cpp#271"},
-      {"deepseek-v2-lite", "q4_k_m", 9.649, 0.0006, "ikawrakow/ik_llama.cpp#230"},
-      {"llama-3-70b", "q4_k_m", 39.59, 0.005, "XiongjieDai/GPU-Benchmarks-on-LLM-Inference"},
-      {"llama-3.1-8b", "q4_0", 4.33, 0.005, "ikawrakow/ik_llama.cpp#562"},
-      {"llama-2-7b", "q4_0", 3.56, 0.005, "kyuz0/amd-strix-halo-toolboxes"},
-      {"llama-2-13b", "q8_0", 12.881, 0.0006, "ikawrakow/ik_llama.cpp#328"},
-      {"qwen2.5-7b", "q8_0", 7.54, 0.005, "ggml-org/llama.cpp benches/dgx-spark.md"},
-      {"mixtral-8x7b", "q6_k", 35.74, 0.005, "ggml-org/llama.cpp#4406"},
-      {"mixtral-8x7b", "q8_0", 46.22, 0.005, "ggml-org/llama.cpp#4406"},
-      {"gpt-oss-120b", "mxfp4_moe", 59.02, 0.005, "ggml-org/llama.cpp benches/dgx-spark.md"},
-      {"gpt-oss-20b", "mxfp4_moe", 11.27, 0.005, "ggml-org/llama.cpp benches/dgx-spark.md"}};
-  for (const Printed& p : printed) {
-    CAPTURE(p.source);
-    CHECK(std::abs(gib(apply_recipe(catalog().model(p.model), p.type)) - p.gib) < p.half_digit);
-  }
-}
-
 TEST_CASE("layers, grouped heads, 70 B and eight experts get bits of their own") {
   const ModelSpec small = apply_recipe(catalog().model("llama-3-8b"), "q3_k_m");
   CHECK(format_in(small, 1, "self_attn.v_proj") == "q5_k");
@@ -134,6 +102,31 @@ TEST_CASE("rows that do not fill a block are stored in another format") {
   CHECK(format_in(model, 0, "self_attn.v_proj") == "q8_0");
 }
 
+// The quantiser takes one product for queries, keys and values like values (attn_qkv); the gate and
+// the output of a delta net are like any other matrix.
+TEST_CASE("delta nets are quantised by the names that their tensors have in a GGUF file") {
+  const ModelSpec model = apply_recipe(catalog().model("qwen3.5-27b"), "q4_k_m");
+  CHECK(format_in(model, 0, "linear_attn.in_proj_qkv") == "q6_k");
+  CHECK(format_in(model, 8, "linear_attn.in_proj_qkv") == "q4_k");
+  CHECK(format_in(model, 0, "linear_attn.in_proj_z") == "q4_k");
+  CHECK(format_in(model, 0, "linear_attn.out_proj") == "q4_k");
+  CHECK(format_in(model, 0, "linear_attn.conv1d") == "fp32");
+  const ModelSpec small = apply_recipe(catalog().model("qwen3.5-27b"), "iq4_xs");
+  CHECK(format_in(small, 30, "linear_attn.in_proj_qkv") == "q5_k");
+}
+
+TEST_CASE("the larger types have their table and their head in q8_0") {
+  for (const auto& [large, plain] :
+       {std::pair{"q4_k_l", "q4_k_m"}, std::pair{"q3_k_xl", "q3_k_l"}}) {
+    const ModelSpec model = apply_recipe(catalog().model("llama-3.1-8b"), large);
+    const ModelSpec other = apply_recipe(catalog().model("llama-3.1-8b"), plain);
+    for (const Weight& w : model.ends)
+      if (w.columns > 1) CHECK(w.format->name == "q8_0");
+    CHECK(format_in(model, 3, "mlp.down_proj") == format_in(other, 3, "mlp.down_proj"));
+    CHECK(format_in(model, 3, "self_attn.v_proj") == format_in(other, 3, "self_attn.v_proj"));
+  }
+}
+
 TEST_CASE("a recipe replaces a format together with its scales") {
   ModelSpec model = catalog().model("llama-3.1-8b");
   const std::int64_t before = count_parameters(model).total;
@@ -157,6 +150,7 @@ TEST_CASE("formats of caches and of tables are no weights, and unknown ones are 
   for (const char* format : {"int8-head", "fp8-g128", "fp8-row8", "int32", "bf16,head=int8-head"})
     CHECK(refusal(format).find("weights cannot have") == 0);
   CHECK(refusal("q4_k_x").find("unknown weight format") == 0);
+  CHECK(refusal("UD-Q4_K_XL").find("vendor's own") != std::string::npos);
   CHECK(refusal("bf16,king=fp8").find("ROLE=FORMAT") != std::string::npos);
   for (const std::string_view name : recipe_names()) CHECK(refusal(name) == "none");
 }
