@@ -41,7 +41,10 @@ void put_heads(const Metadata& m, Keys& out) {
   out.put("num_key_value_heads", heads % kv_heads == 0 ? kv_heads : heads);
   out.put("head_dim", std::max<std::int64_t>(m.k_width_sliding, 1));
   if (m.reads_as == "gemma4") out.put("global_head_dim", std::max<std::int64_t>(m.k_width, 1));
-  out.put("intermediate_size", *std::max_element(m.inner.begin(), m.inner.end()));
+  // Mamba's configuration calls its inner channels so; its files have 0 there.
+  out.put("intermediate_size", m.reads_as == "mamba"
+                                   ? m.state.inner
+                                   : *std::max_element(m.inner.begin(), m.inner.end()));
   out.put("vocab_size", m.vocabulary);
 }
 
@@ -58,7 +61,7 @@ void put_latent(const Metadata& m, Keys& out) {
 }
 
 void put_mamba1(const Metadata& m, Keys& out) {
-  out.put("mamba_expand", m.state.inner / m.hidden);
+  if (m.reads_as != "mamba") out.put("mamba_expand", m.state.inner / m.hidden);
   out.put("mamba_d_state", m.state.size);
   out.put("mamba_d_conv", m.state.taps);
   out.put("mamba_dt_rank", m.state.heads);
