@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalog/files.h"
 
+#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 
 #include "catalog/builder.h"
@@ -10,16 +10,33 @@
 
 namespace kvplan {
 
+std::ifstream open_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  const fs::file_status status = fs::status(path, failure);
+  if (status.type() == fs::file_type::none)  // unreadable folder, links in a ring
+    throw Error("the file cannot be opened: " + failure.message()).in(path);
+  if (!fs::exists(status)) throw Error("there is no such file").in(path);
+  if (!fs::is_regular_file(status))
+    throw Error("this is no ordinary file")
+        .in(path)
+        .advise("Folders, pipes and devices are not read.");
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in)
+    throw Error("the file cannot be opened: " +
+                std::error_code(errno, std::generic_category()).message())
+        .in(path);
+  return in;
+}
+
 std::string read_text_file(const std::string& path) {
   std::error_code failure;
-  const auto status = std::filesystem::status(path, failure);
-  if (!std::filesystem::exists(status)) throw Error("there is no such file").in(path);
-  if (!std::filesystem::is_regular_file(status)) throw Error("this is not a file").in(path);
+  std::ifstream in = open_file(path);
   if (std::filesystem::file_size(path, failure) > kMostTextBytes)
     throw Error("the file is larger than 64 MiB")
         .in(path)
         .advise("A configuration is smaller: is this the right file?");
-  std::ifstream in(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (!in) throw Error("the file cannot be read").in(path);
   return text;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "catalog/files.h"
 #include "catalog/gguf.h"
 #include "catalog/safetensors.h"
 
@@ -15,8 +16,17 @@ namespace fs = std::filesystem;
 
 constexpr const char* kConfig = "config.json";
 
+// "org/name" is kept in models--org--name/snapshots/REVISION by huggingface_hub.
+std::optional<std::string> name_in_hub(const fs::path& folder) {
+  for (const fs::path& part : folder)
+    if (const std::string text = part.string(); text.starts_with("models--"))
+      return text.substr(text.rfind("--") + 2);
+  return std::nullopt;
+}
+
 std::string name_of_folder(const fs::path& folder) {
   const fs::path whole = fs::weakly_canonical(folder);
+  if (const auto name = name_in_hub(whole)) return *name;
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
 
@@ -61,12 +71,58 @@ std::string gguf_model_in(const fs::path& folder) {
       .advise("Name the one that is meant, such as " + models.front() + ".");
 }
 
-ModelPath in_folder(const std::string& folder) {
+bool is_adapter(const std::string& name) { return name.starts_with("adapter_"); }
+
+Error adapter_refused() {
+  return Error("this is an adapter (LoRA), which changes a model and is none")
+      .advise("Give the model that its adapter_config.json names as base_model_name_or_path.");
+}
+
+Error pickle_refused() {
+  return Error("PyTorch's pickled weights are not read: opening them runs their code")
+      .advise("Give the config.json beside them, or the model's safetensors or GGUF files.");
+}
+
+bool is_pickle(const fs::path& file) {
+  for (const char* extension : {".bin", ".pt", ".pth", ".ckpt", ".pkl"})
+    if (file.extension() == extension) return true;
+  return file.string().ends_with(".bin.index.json");
+}
+
+void refuse_what_is_no_model(const fs::path& folder) {
+  bool pickled = false;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (is_adapter(entry.path().filename().string())) throw adapter_refused();
+    pickled = pickled || is_pickle(entry.path());
+  }
+  if (pickled) throw pickle_refused();
+}
+
+// The folder of the revision that huggingface_hub downloaded; several: the one that "main" is.
+fs::path snapshot_in(const fs::path& folder) {
+  std::vector<fs::path> revisions;
+  for (const auto& entry : fs::directory_iterator(folder / "snapshots"))
+    if (entry.is_directory()) revisions.push_back(entry.path());
+  if (revisions.size() == 1) return revisions.front();
+  if (fs::is_regular_file(folder / "refs" / "main")) {
+    std::string main = read_text_file((folder / "refs" / "main").string());
+    main.erase(std::min(main.find_first_of(" \r\n"), main.size()));
+    for (const fs::path& revision : revisions)
+      if (revision.filename() == main) return revision;
+  }
+  throw Error("this download holds " + std::to_string(revisions.size()) + " revisions")
+      .advise("Name the folder of one, inside snapshots.");
+}
+
+ModelPath in_folder(const std::string& given) {
+  const bool downloaded = fs::is_directory(fs::path(given) / "snapshots");
+  const std::string folder = downloaded ? snapshot_in(given).string() : given;
   const bool configured = fs::exists(fs::path(folder) / kConfig);
   const Found checkpoint = find_safetensors(folder);
   if (checkpoint == Found::one)
     return {ModelPath::safetensors, folder, name_of(folder, ModelPath::safetensors), {}};
   if (!configured) {
+    if (gguf_models_in(folder).empty()) refuse_what_is_no_model(folder);
     const std::string file = gguf_model_in(folder);
     return {ModelPath::gguf, file, name_of(file, ModelPath::gguf), {}};
   }
@@ -85,6 +141,8 @@ ModelPath model_path(const std::string& given) {
   try {
     if (!fs::exists(given)) throw Error("there is no such file");
     if (fs::is_directory(given)) return in_folder(given);
+    if (is_adapter(fs::path(given).filename().string())) throw adapter_refused();
+    if (is_pickle(given)) throw pickle_refused();
     const auto kind = kind_of(given);
     if (!kind)
       throw Error("kv-plan does not know this kind of file")

@@ -124,6 +124,49 @@ TEST_CASE("a path that is nothing, and a file of another kind, are refused by th
   CHECK(advice_of(scratch.write("notes.txt", "")).find(".safetensors") != std::string::npos);
 }
 
+TEST_CASE("adapters and pickled weights are refused by what they are, alone or in their folder") {
+  const Scratch scratch;
+  const std::string adapter =
+      scratch.write("adapter_model.safetensors", SafetensorsWriter().f8("lora", {4}).file());
+  CHECK(advice_of(adapter).find("base_model_name_or_path") != std::string::npos);
+  CHECK(advice_of(scratch.folder()).find("base_model_name_or_path") != std::string::npos);
+  const std::string config = scratch.write("adapter_config.json", "{}");
+  CHECK(advice_of(config).find("base_model_name_or_path") != std::string::npos);
+  const Scratch pickled;
+  const std::string bin = pickled.write("pytorch_model.bin", "");
+  CHECK(advice_of(bin).find("config.json") != std::string::npos);
+  CHECK(advice_of(pickled.folder()).find("config.json") != std::string::npos);
+  const std::string index = pickled.write("pytorch_model.bin.index.json", "{}");
+  CHECK(advice_of(index).find("config.json") != std::string::npos);
+  pickled.write("config.json", kConfig);
+  CHECK(model_path(pickled.folder()).kind == ModelPath::config);
+}
+
+// models--org--name/snapshots/REVISION/model.safetensors -> ../../blobs/HASH
+TEST_CASE("a folder that huggingface_hub keeps is known by the model's name") {
+  namespace fs = std::filesystem;
+  const Scratch scratch;
+  const fs::path hub = fs::path(scratch.folder()) / "models--org--Small-1B";
+  const fs::path revision = hub / "snapshots" / "0123abcd";
+  fs::create_directories(revision);
+  fs::create_directories(hub / "blobs");
+  fs::rename(scratch.write("a", checkpoint().file()), hub / "blobs" / "a");
+  fs::rename(scratch.write("b", kConfig), hub / "blobs" / "b");
+  fs::create_symlink("../../blobs/a", revision / "model.safetensors");
+  fs::create_symlink("../../blobs/b", revision / "config.json");
+  for (const fs::path& path : {hub, revision, revision / "model.safetensors"}) {
+    const ModelSpec model = read_model_at(path.string());
+    CHECK(model.name == "Small-1B");
+    CHECK(resident_weights(model).n == count_parameters(model).total);
+    CHECK(model.warnings.empty());
+  }
+  fs::create_directories(hub / "snapshots" / "4567cdef");
+  CHECK(advice_of(hub.string()).find("snapshots") != std::string::npos);
+  fs::create_directories(hub / "refs");
+  fs::rename(scratch.write("main", "0123abcd\n"), hub / "refs" / "main");
+  CHECK(read_model_at(hub.string()).name == "Small-1B");
+}
+
 TEST_CASE("names of parts are told from other names") {
   const auto part = part_name("a/m-00002-of-00010.gguf", ".gguf");
   REQUIRE(part.has_value());

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalog/gguf/split.h"
 
-#include <fstream>
 #include <iterator>
 #include <unordered_set>
 
+#include "catalog/files.h"
 #include "catalog/gguf.h"
 #include "catalog/part_name.h"
 #include "error.h"
@@ -15,8 +15,7 @@ namespace {
 constexpr std::string_view kEnding = ".gguf";
 
 GgufFile read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error("the file cannot be opened").in(path);
+  std::ifstream in = open_file(path);
   try {
     return parse_gguf(in);
   } catch (Error& e) {

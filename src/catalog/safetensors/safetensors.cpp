@@ -2,9 +2,9 @@
 #include "catalog/safetensors.h"
 
 #include <filesystem>
-#include <fstream>
 #include <optional>
 
+#include "catalog/files.h"
 #include "catalog/huggingface.h"
 #include "catalog/huggingface/keys.h"
 #include "catalog/node.h"
@@ -17,21 +17,10 @@ namespace {
 
 using huggingface::Keys;
 
-constexpr std::uintmax_t kMostConfigBytes = std::uintmax_t{64} << 20;
-
 std::optional<Node> read_json(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::error_code failure;
-  const auto size = std::filesystem::file_size(path, failure);
-  if (!in || failure) return std::nullopt;
-  if (size > kMostConfigBytes) throw Error("the file is larger than 64 MiB").in(path);
-  std::string text(static_cast<std::size_t>(size), '\0');
-  in.read(text.data(), static_cast<std::streamsize>(size));
-  try {
-    return parse_json(text);
-  } catch (Error& e) {
-    throw e.in(path);
-  }
+  std::error_code unreadable;
+  if (!std::filesystem::exists(path, unreadable)) return std::nullopt;
+  return read_tree(path);
 }
 
 const Node* child(const Node* node, std::string_view key) {
