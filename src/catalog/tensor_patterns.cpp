@@ -103,6 +103,21 @@ constexpr TensorRole kPatterns[] = {
     {"*.gate.wg", "mlp.gate", Role::router, kWhole},
     {"ffn.gate", "mlp.gate", Role::router, kWhole},
 
+    // T5, whose names say which layer of a block they are of; Whisper's front.
+    {"*relative_attention_bias", "self_attn.relative_attention_bias", Role::attention, kWhole,
+     kVector},
+    {"*SelfAttention.q", "self_attn.q_proj", Role::attention},
+    {"*SelfAttention.k", "self_attn.k_proj", Role::attention, kKvHeads},
+    {"*SelfAttention.v", "self_attn.v_proj", Role::attention, kKvHeads},
+    {"*SelfAttention.o", "self_attn.o_proj", Role::attention},
+    {"*EncDecAttention.*", "encoder_attn.q_proj", Role::attention},
+    {"*DenseReluDense.wi_0", "mlp.gate_proj", Role::mlp},
+    {"*DenseReluDense.wi*", "mlp.up_proj", Role::mlp},
+    {"*DenseReluDense.wo", "mlp.down_proj", Role::mlp},
+    {"*encoder.conv1", "encoder.conv1", Role::vision},
+    {"*encoder.conv2", "encoder.conv2", Role::vision},
+    {"*encoder.embed_positions", "encoder.embed_positions", Role::vision, kWhole, kVector},
+
     // Attention.
     {"*indexer*norm", "self_attn.indexer.k_norm", Role::norm, kWhole, kVector},
     {"indexer.proj", "self_attn.indexer.weights_proj", Role::attention, kWhole},
@@ -194,6 +209,7 @@ constexpr TensorRole kPatterns[] = {
     {"*word_embeddings", "embed_tokens", Role::embedding, kSplit, kVector},
     {"*tok_embeddings", "embed_tokens", Role::embedding, kSplit, kVector},
     {"*wte", "embed_tokens", Role::embedding, kSplit, kVector},
+    {"shared", "embed_tokens", Role::embedding, kSplit, kVector},
     {"*embed_in", "embed_tokens", Role::embedding, kSplit, kVector},
     {"*embeddings", "embed_tokens", Role::embedding, kSplit, kVector},
     {"*embed", "embed_tokens", Role::embedding, kSplit, kVector},

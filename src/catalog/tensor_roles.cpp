@@ -110,6 +110,7 @@ TensorPlace TensorPlaces::of(std::string_view module) {
     return place;
   }
   if (s.prefix.find("mtp") != s.prefix.npos) place.section = TensorPlace::mtp;
+  place.of_encoder = s.prefix.starts_with("enc.") || s.prefix.find("encoder.") != s.prefix.npos;
   const auto [known, fresh] = known_.try_emplace(std::move(s.rest), nullptr);
   if (fresh) known->second = first_match(known->first);
   place.role = known->second;

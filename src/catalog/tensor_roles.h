@@ -26,6 +26,8 @@ struct TensorPlace {
   std::optional<std::int64_t> layer;   // as the name counts
   std::optional<std::int64_t> expert;  // where every expert is a tensor of its own
   const TensorRole* role = nullptr;    // nullptr: the name is not known
+  // The name speaks of an encoder's stack, whose layers are counted apart (T5, Whisper).
+  bool of_encoder = false;
 };
 
 // The first role that gives its tensors this module's name, those without a pattern included.

@@ -110,9 +110,12 @@ Layer extra_layer(const ModelSpec& model) {
 class Assembly {
  public:
   Assembly(ModelSpec& model, Routing routing) : model_(model), routing_(routing) {
+    std::int64_t number = 0;
     for (const Layer& layer : model.layers) {
       main_ += layer.role == Layer::main;
+      if (layer.role == Layer::encoder && !first_of_encoder_) first_of_encoder_ = number;
       if (routing_.experts == 0) routing_ = routing_of(layer.weights);
+      ++number;
     }
     stored_.layers.resize(model.layers.size());
   }
@@ -149,11 +152,14 @@ class Assembly {
  private:
   std::optional<std::int64_t> layer_index(const TensorPlace& place) const {
     if (place.section == TensorPlace::mtp) return checked_add(main_, place.layer.value_or(0));
+    if (place.layer && place.of_encoder && first_of_encoder_)
+      return checked_add(*first_of_encoder_, *place.layer);
     return place.layer;
   }
 
   ModelSpec& model_;
   std::int64_t main_ = 0;
+  std::optional<std::int64_t> first_of_encoder_;
   StoredWeights stored_;
   Routing routing_;
 };

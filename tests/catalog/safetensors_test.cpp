@@ -60,6 +60,12 @@ std::string message(const ModelSpec& model, const std::string& code) {
   return {};
 }
 
+std::int64_t elements(const Layer& layer) {
+  std::int64_t sum = 0;
+  for (const Weight& w : layer.weights) sum += w.elements();
+  return sum;
+}
+
 // A layer: 2 · 256² + 2 · 128 · 256 + 3 · 512 · 256 + 2 · 256.
 constexpr std::int64_t kLayer = 590'336;
 
@@ -138,6 +144,86 @@ TEST_CASE("towers are vision, wherever they count layers") {
   const ModelSpec model = read(w);
   CHECK(count_parameters(model).vision == 64 * 64 + 192 + 256 * 64);
   CHECK(codes(model) == "vision-differs ");
+}
+
+// Encoder and decoder count their layers from 0 each. Names of google-t5/t5-large.
+TEST_CASE("layers of an encoder are told from the decoder's of the same number (T5)") {
+  SafetensorsWriter w;
+  w.bf16("shared.weight", {100, 64});
+  const auto attention = [&](const std::string& at, const std::string& kind) {
+    for (const char* name : {"q", "k", "v", "o"})
+      w.bf16(at + kind + "." + name + ".weight", {64, 64});
+    w.bf16(at + "layer_norm.weight", {64});
+  };
+  const auto feed_forward = [&](const std::string& at) {
+    w.bf16(at + "DenseReluDense.wi.weight", {128, 64});
+    w.bf16(at + "DenseReluDense.wo.weight", {64, 128}).bf16(at + "layer_norm.weight", {64});
+  };
+  for (const auto& [stack, layers] : {std::pair{"encoder", 2}, std::pair{"decoder", 3}}) {
+    const std::string start = std::string(stack) + ".";
+    for (int i = 0; i < layers; ++i) {
+      const std::string at = start + "block." + std::to_string(i) + ".layer.";
+      attention(at + "0.", "SelfAttention");
+      if (i == 0) w.bf16(at + "0.SelfAttention.relative_attention_bias.weight", {32, 4});
+      if (start == "decoder.") attention(at + "1.", "EncDecAttention");
+      feed_forward(at + (start == "decoder." ? "2." : "1."));
+    }
+    w.bf16(start + "final_layer_norm.weight", {64});
+  }
+  const Scratch scratch;
+  scratch.write("config.json", R"({"model_type": "t5", "d_model": 64, "d_kv": 16, "num_heads": 4,
+      "d_ff": 128, "num_layers": 2, "num_decoder_layers": 3, "vocab_size": 100,
+      "is_encoder_decoder": true, "relative_attention_num_buckets": 32})");
+  const ModelSpec model = read_safetensors(scratch.write("model.safetensors", w.file()));
+  CHECK(codes(model) == "");
+  REQUIRE(model.layers.size() == 5);
+  CHECK(model.layers[3].role == Layer::encoder);
+  // The decoder's have four more matrices and one more norm.
+  CHECK(elements(model.layers[1]) - elements(model.layers[4]) == 4 * 64 * 64 + 64);
+  CHECK(elements(model.layers[0]) - elements(model.layers[1]) == 32 * 4);
+  CHECK(resident_weights(model).n == static_cast<std::int64_t>(w.data_bytes()));
+}
+
+// Names of openai/whisper-large-v3.
+TEST_CASE("layers of an encoder are told from the decoder's of the same number (Whisper)") {
+  SafetensorsWriter w;
+  w.bf16("model.decoder.embed_tokens.weight", {100, 64});
+  w.bf16("model.decoder.embed_positions.weight", {48, 64});
+  w.bf16("model.encoder.conv1.weight", {64, 8, 3}).bf16("model.encoder.conv1.bias", {64});
+  w.bf16("model.encoder.conv2.weight", {64, 64, 3}).bf16("model.encoder.conv2.bias", {64});
+  w.bf16("model.encoder.embed_positions.weight", {150, 64});
+  const auto norm = [&](const std::string& at) {
+    w.bf16(at + ".weight", {64}).bf16(at + ".bias", {64});
+  };
+  const auto attention = [&](const std::string& at) {
+    for (const char* name : {"q_proj", "k_proj", "v_proj", "out_proj"}) {
+      w.bf16(at + "." + name + ".weight", {64, 64});
+      if (std::string(name) != "k_proj") w.bf16(at + "." + name + ".bias", {64});
+    }
+    norm(at + "_layer_norm");
+  };
+  for (const std::string stack : {"encoder", "decoder"}) {
+    for (const char* layer : {"0", "1"}) {
+      const std::string at = "model." + stack + ".layers." + layer + ".";
+      attention(at + "self_attn");
+      if (stack == "decoder") attention(at + "encoder_attn");
+      w.bf16(at + "fc1.weight", {128, 64}).bf16(at + "fc1.bias", {128});
+      w.bf16(at + "fc2.weight", {64, 128}).bf16(at + "fc2.bias", {64});
+      norm(at + "final_layer_norm");
+    }
+    norm("model." + stack + ".layer_norm");
+  }
+  const Scratch scratch;
+  scratch.write("config.json", R"({"model_type": "whisper", "vocab_size": 100, "d_model": 64,
+      "is_encoder_decoder": true, "encoder_layers": 2, "decoder_layers": 2,
+      "encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 128,
+      "decoder_ffn_dim": 128, "num_mel_bins": 8, "max_source_positions": 150,
+      "max_target_positions": 48})");
+  const ModelSpec model = read_safetensors(scratch.write("model.safetensors", w.file()));
+  CHECK(codes(model) == "");
+  REQUIRE(model.layers.size() == 4);
+  CHECK(elements(model.layers[0]) - elements(model.layers[2]) == 4 * 64 * 64 + 5 * 64);
+  CHECK(resident_weights(model).n == static_cast<std::int64_t>(w.data_bytes()));
 }
 
 TEST_CASE("a layer far beyond the model's is refused") {
