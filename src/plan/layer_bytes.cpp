@@ -2,6 +2,7 @@
 #include "plan/layer_bytes.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/llamacpp/memory.h"
 
@@ -64,6 +65,7 @@ LayerBytes::LayerBytes(const Setup& setup, const Machine& machine, const PartAcc
     has_experts_ = has_experts_ || experts_.back().n > 0;
   }
   vision_ = whole[at.vision].weights;
+  if (machine.gpus.size() > 1) times_.emplace(setup, machine, load);
   for (const Layer& layer : model_.layers)
     if (layer.role == Layer::main) {
       largest_dense_.push_back(largest(layer.weights, false));
@@ -105,8 +107,14 @@ std::optional<std::vector<Bytes>> LayerBytes::rooms(const Split& split, Range on
   return room;
 }
 
-bool LayerBytes::has_room(const Split& split, Range on, const Counts& counts,
-                          std::vector<Bytes> room) const {
+LayerBytes::Range LayerBytes::range_of(const Split& split) const {
+  const std::int64_t all = layers() + 1, n = std::min(split.gpu_layers, all);
+  const std::int64_t first = std::max<std::int64_t>(layers() + split.output_first - n, 0);
+  return {first, std::min(first + n, all)};
+}
+
+bool LayerBytes::fits(const Split& split, Range on, const Counts& counts,
+                      std::vector<Bytes> room) const {
   std::int64_t layer = on.first;
   for (std::size_t g = 0; g < room.size(); ++g)
     for (std::int64_t k = 0; k < counts[g]; ++k) {
@@ -116,35 +124,109 @@ bool LayerBytes::has_room(const Split& split, Range on, const Counts& counts,
   return true;
 }
 
-std::optional<LayerBytes::Counts> LayerBytes::filled(const Split& split, Range on,
-                                                     std::vector<Bytes> room,
-                                                     bool from_last) const {
-  Counts counts(room.size());
-  std::size_t tried = 0;
-  for (std::int64_t k = 0; k < on.end - on.first; ++k) {
-    const Bytes bytes = on_gpu(from_last ? on.end - 1 - k : on.first + k, split);
-    const auto gpu = [&] { return from_last ? room.size() - 1 - tried : tried; };
-    while (tried < room.size() && bytes > room[gpu()]) ++tried;
-    if (tried == room.size()) return std::nullopt;
-    room[gpu()] -= bytes;
-    ++counts[gpu()];
+// GPUs hold runs of layers in order: where each takes as many as it can, all fit if they ever do.
+bool LayerBytes::can_fill(const Split& split, Range on, std::vector<Bytes> room) const {
+  std::size_t gpu = 0;
+  for (std::int64_t layer = on.first; layer < on.end; ++layer) {
+    const Bytes bytes = on_gpu(layer, split);
+    while (gpu < room.size() && bytes > room[gpu]) ++gpu;
+    if (gpu == room.size()) return false;
+    room[gpu] -= bytes;
   }
-  return counts;
+  return true;
 }
 
-std::vector<LayerBytes::Counts> LayerBytes::dealt(const Split& split) const {
-  const std::int64_t all = layers() + 1, n = std::min(split.gpu_layers, all);
-  const std::int64_t first = std::max<std::int64_t>(layers() + split.output_first - n, 0);
-  const Range on{first, std::min(first + n, all)};
+bool LayerBytes::has_room(const Split& split) const {
+  const Range on = range_of(split);
   const auto room = rooms(split, on);
-  std::vector<Counts> found;
-  if (!room) return found;
-  if (Counts counts = counts_of(split); has_room(split, on, counts, *room))
-    found.push_back(std::move(counts));
-  if (!split.shares.empty() || machine_.gpus.size() < 2) return found;
-  for (const bool from_last : {false, true})
-    if (auto counts = filled(split, on, *room, from_last)) found.push_back(std::move(*counts));
+  if (!room) return false;
+  const bool open = split.shares.empty() && machine_.gpus.size() > 1;
+  return open ? can_fill(split, on, *room) : fits(split, on, counts_of(split), *room);
+}
+
+std::optional<Split> LayerBytes::dealt(const Split& split) const {
+  const Range on = range_of(split);
+  const auto room = rooms(split, on);
+  const Counts counts = counts_of(split);
+  if (!room || !fits(split, on, counts, *room)) return std::nullopt;
+  Split found = split;
+  if (machine_.gpus.size() > 1 && split.shares.empty())
+    found.shares.assign(counts.begin(), counts.end());
   return found;
+}
+
+// What the host takes when the first h layers are its own, and of the others what they leave to it.
+std::vector<double> LayerBytes::times_of_host(const Split& split) const {
+  std::vector<double> seconds(static_cast<std::size_t>(layers()) + 1);
+  for (std::int64_t i = 0; i < layers(); ++i) seconds[0] += times_->left_to_host(i, split).v;
+  for (std::int64_t h = 0; h < layers(); ++h)
+    seconds[static_cast<std::size_t>(h) + 1] = seconds[static_cast<std::size_t>(h)] -
+                                               times_->left_to_host(h, split).v +
+                                               times_->on_host(h).v;
+  return seconds;
+}
+
+// How many of the first k layers each GPU has where the last of them ends at k.
+struct LayerBytes::Runs {
+  std::vector<std::vector<std::size_t>> of_gpu;
+  double seconds = 0;
+};
+
+// GPU after GPU, the least time for the first k layers over all divisions into runs with room.
+// `least[h]` is that of the host for the first h; the output comes last.
+std::optional<LayerBytes::Runs> LayerBytes::best_runs(const Split& split,
+                                                      std::vector<double> least) const {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const auto n = static_cast<std::size_t>(layers()) + 1;
+  least.resize(n + 1, kNever);
+  Runs runs;
+  std::vector<Bytes> room;
+  for (std::size_t g = 0; g < machine_.gpus.size(); ++g) {
+    std::vector<double> next(n + 1, kNever);
+    auto& run = runs.of_gpu.emplace_back(n + 1, 0);
+    for (std::size_t from = 0; from <= n; ++from) {
+      if (least[from] == kNever) continue;
+      // The first GPU copies what the host holds, which depends on where it begins.
+      if (g == 0) {
+        const auto rooms_here =
+            rooms(split, {static_cast<std::int64_t>(from), static_cast<std::int64_t>(n)});
+        if (!rooms_here) continue;
+        room = *rooms_here;
+      }
+      Bytes left = room[g];
+      double seconds = least[from];
+      for (std::size_t to = from; left.n >= 0; ++to) {
+        if (seconds < next[to]) next[to] = seconds, run[to] = to - from;
+        if (to == n) break;
+        const auto layer = static_cast<std::int64_t>(to);
+        left -= on_gpu(layer, split);
+        seconds += times_->on_gpu(g, layer, split).v;
+      }
+    }
+    least = std::move(next);
+  }
+  runs.seconds = least[n];
+  return runs.seconds < kNever ? std::optional(std::move(runs)) : std::nullopt;
+}
+
+std::optional<LayerBytes::Division> LayerBytes::fastest(
+    Split split, std::optional<std::int64_t> gpu_layers) const {
+  if (!times_ || !split.output_first) return std::nullopt;
+  const std::int64_t all = layers() + 1;
+  std::vector<double> host = times_of_host(split);
+  for (std::int64_t h = 0; h <= layers() && gpu_layers; ++h)
+    if (h != std::max<std::int64_t>(all - *gpu_layers, 0))
+      host[static_cast<std::size_t>(h)] = std::numeric_limits<double>::infinity();
+  const auto runs = best_runs(split, std::move(host));
+  if (!runs) return std::nullopt;
+  split.shares.assign(machine_.gpus.size(), 0);
+  split.gpu_layers = 0;
+  std::size_t end = static_cast<std::size_t>(all);
+  for (std::size_t g = machine_.gpus.size(); g-- > 0; end -= runs->of_gpu[g][end]) {
+    split.shares[g] = static_cast<double>(runs->of_gpu[g][end]);
+    split.gpu_layers += static_cast<std::int64_t>(runs->of_gpu[g][end]);
+  }
+  return Division{std::move(split), Seconds(runs->seconds)};
 }
 
 // As the engine deals them: by the shares, or by the memory of the GPUs.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/llamacpp/part_lines.h"
+#include "plan/layer_times.h"
 #include "plan/setup.h"
 
 namespace kvplan {
@@ -16,10 +17,18 @@ class LayerBytes {
 
   std::int64_t layers() const { return static_cast<std::int64_t>(dense_.size()) - 1; }
   bool has_experts() const { return has_experts_; }
-  // Numbers of layers (-ts) with which each GPU has room: by the memory of the GPUs, and as many as
-  // fit from the first GPU on and from the last. `split.shares`, where given, are kept. Empty where
-  // there is no room. Tensor overrides do not count here.
-  std::vector<std::vector<std::int64_t>> dealt(const llamacpp::Split&) const;
+  // Whether some division of its layers over the GPUs has room; only that of `split.shares`, where
+  // given. Tensor overrides do not count here.
+  bool has_room(const llamacpp::Split&) const;
+  // The split with its division over the GPUs (-ts), by the engine itself. Empty: no room.
+  std::optional<llamacpp::Split> dealt(const llamacpp::Split&) const;
+  struct Division {
+    llamacpp::Split split;
+    Seconds seconds;  // of a step, but for links and caches of the parts
+  };
+  // The division of least time, of several GPUs, with as many layers on them as serve best, or as
+  // many as given; the split says where experts and caches go. Empty: no room.
+  std::optional<Division> fastest(llamacpp::Split, std::optional<std::int64_t> gpu_layers) const;
 
  private:
   // The layers of a split that are on GPUs.
@@ -29,9 +38,12 @@ class LayerBytes {
   using Counts = std::vector<std::int64_t>;
   Counts counts_of(llamacpp::Split) const;
   std::optional<std::vector<Bytes>> rooms(const llamacpp::Split&, Range) const;
-  bool has_room(const llamacpp::Split&, Range, const Counts&, std::vector<Bytes> room) const;
-  std::optional<Counts> filled(const llamacpp::Split&, Range, std::vector<Bytes> room,
-                               bool from_last) const;
+  Range range_of(const llamacpp::Split&) const;
+  bool fits(const llamacpp::Split&, Range, const Counts&, std::vector<Bytes> room) const;
+  bool can_fill(const llamacpp::Split&, Range, std::vector<Bytes> room) const;
+  std::vector<double> times_of_host(const llamacpp::Split&) const;
+  struct Runs;
+  std::optional<Runs> best_runs(const llamacpp::Split&, std::vector<double> least) const;
   Bytes on_gpu(std::int64_t layer, const llamacpp::Split&) const;
   Bytes host_matrix(const llamacpp::Split&, std::int64_t first, bool output) const;
 
@@ -43,6 +55,7 @@ class LayerBytes {
   std::vector<Bytes> largest_dense_, largest_expert_;  // tensors that a prompt multiplies with
   Bytes largest_output_, vision_;
   bool has_experts_ = false;
+  std::optional<LayerTimes> times_;  // of several GPUs
 };
 
 }  // namespace kvplan
