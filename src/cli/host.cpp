@@ -9,6 +9,7 @@
 
 #include "cli/loads.h"
 #include "cli/machine.h"
+#include "cli/profiles.h"
 #include "engine/command_line.h"
 #include "plan/kv.h"
 #include "report/device.h"
@@ -29,14 +30,15 @@ constexpr const char* kPrefillNote =
     "'In turn' copies the host's matrices to a GPU for each micro-batch of 32 tokens and more, "
     "experts as if chosen uniformly; a larger --set ubatch_size copies them less often.";
 
-// "all 49 layers on GPUs, the experts of the first 12 on the host"
+// "all 48 layers and the output on GPUs, the experts of the first 12 on the host"
 std::string split_text(const SplitAnswer& answer) {
   const llamacpp::Split& split = answer.choice.split;
-  std::string text =
-      split.gpu_layers >= answer.countable ? fmt::format("all {} layers on GPUs", answer.countable)
-      : split.gpu_layers == 0
-          ? std::string("all layers on the host")
-          : fmt::format("{} of {} layers on GPUs", split.gpu_layers, answer.countable);
+  std::string text = split.gpu_layers >= answer.countable
+                         ? fmt::format("all {} layers and the output on GPUs", answer.countable - 1)
+                     : split.gpu_layers == 0
+                         ? std::string("all layers on the host")
+                         : fmt::format("{} of {} layers on GPUs, the output counted as one",
+                                       split.gpu_layers, answer.countable);
   if (split.cpu_moe >= answer.countable - 1)
     text += ", all experts on the host";
   else if (split.cpu_moe > 0)
@@ -50,10 +52,19 @@ std::string rate(double tokens_per_second) {
   return shown(value(tokens_per_second, Show::tokens_per_second));
 }
 
-std::string decode_text(const DecodeOnMachine& row) {
+// Why there is no rate: a part that nobody named, or of whose speed nothing is known.
+std::string unknown_rate(const Machine& machine) {
+  for (std::size_t p = 0; p < machine.parts(); ++p)
+    if (const DeviceSpec* device = machine.part(p); device && device->bandwidth.value.v <= 0)
+      return fmt::format("the rate is not known: no datasheet says how fast {} reads",
+                         device->title);
+  return "the rate is not known without --host";
+}
+
+std::string decode_text(const Machine& machine, const DecodeOnMachine& row) {
   const auto most = ceiling_of(row);
   const auto turn = in_turn_of(row);
-  if (!most && !turn) return "the rate is not known without --host";
+  if (!most && !turn) return unknown_rate(machine);
   std::string text = most ? fmt::format("at most {} tokens/s", rate(most->tokens_per_second))
                           : "no ceiling without --host";
   if (turn) text += fmt::format(", {} with its parts in turn", rate(turn->tokens_per_second));
@@ -89,16 +100,28 @@ Document begin(const Question& q, const SplitAnswer& answer, std::string_view co
   return document;
 }
 
-void add_decode(Document& document, const std::vector<DecodeOnMachine>& rows) {
+void add_decode(Document& document, Question& q, const std::vector<DecodeOnMachine>& rows) {
   document.body.emplace_back("decode", value(Object{{"rows", value(rows)}}));
   document.tables.insert(document.tables.begin(), table<DecodeOnMachine>("decode.rows", "Decode"));
   document.tables.front().notes = {kCeilingNote, kDecodeNote};
+  add_expected_note(document.tables.front(), q.machine, q.r, rows.front().expected);
 }
 
 void add_prefill(Document& document, const std::vector<PrefillOnMachine>& rows) {
   document.body.emplace_back("prefill", value(Object{{"rows", value(rows)}}));
   document.tables.push_back(table<PrefillOnMachine>("prefill.rows", "Prefill"));
-  document.tables.back().notes = {kCeilingNote, kPrefillNote};
+  document.tables.back().notes = {kCeilingNote};
+  if (rows.front().time.copied.n > 0) document.tables.back().notes.push_back(kPrefillNote);
+}
+
+void add_breakdown(Document& document, const Question& q, const SplitChoice& choice,
+                   const Load& load, bool prompt) {
+  const auto portions = machine_breakdown(q.r.setup, q.machine, choice, load, prompt);
+  document.body.emplace_back("breakdown", value(portions));
+  document.tables.push_back(table<NamedPortion>(
+      "breakdown",
+      fmt::format("{} of {} x {} tokens, by the part that holds the bytes",
+                  prompt ? "Prompts" : "A step", load.batch, shown(value(load.context)))));
 }
 
 // Other weight formats, where the model is no finished file, and what one change would bring.
@@ -130,8 +153,10 @@ Answer plan(const Request& request, Question q) {
   const Tokens usual = std::min(Tokens(8192), q.r.longest());
   const auto asked = loads(request, q.r, fmt::format("{}", usual.n), "1");
   const SplitAnswer answer = split_answer(q.r.setup, q.machine, asked.front(), q.r.longest());
+  Trace trace;
+  Trace* first = request.explain ? &trace : nullptr;
   const auto decode =
-      as<DecodeOnMachine>(machine_decode(q.r.setup, q.machine, answer.choice, asked));
+      as<DecodeOnMachine>(machine_decode(q.r.setup, q.machine, answer.choice, asked, first));
   std::vector<Load> prompts_asked{{std::min(Tokens(1024), q.r.longest()), 1},
                                   {std::min(usual, q.r.longest()), 1}};
   const auto prefill =
@@ -148,13 +173,14 @@ Answer plan(const Request& request, Question q) {
       : !fast
           ? fmt::format("No: {} holds the load, but even its ceiling is slower than asked.", who)
           : fmt::format("Yes: {}: {}. {}.", who, split_text(answer),
-                        [text = decode_text(decode.front())]() mutable {
+                        [text = decode_text(q.machine, decode.front())]() mutable {
                           text[0] = static_cast<char>(std::toupper(text[0]));
                           return text;
                         }())};
-  add_decode(document, decode);
+  add_decode(document, q, decode);
   add_prefill(document, prefill);
   Object body{{"fits", value(fits && fast)}, {"max_context", value(answer.max_context)}};
+  if (first) add_explanation(document, trace);
   add_alternatives(document, body, request, q, asked.front());
   if (fits) {
     const std::string line = command_of(q, answer, asked.front());
@@ -178,14 +204,16 @@ Answer rates(const Request& request, Question q) {
   const SplitAnswer answer = split_answer(q.r.setup, q.machine, asked.front(), q.r.longest());
   Document document = begin(q, answer, decode ? "decode" : "prefill");
   std::string rate_text;
+  Trace trace;
+  Trace* first = request.explain ? &trace : nullptr;
   if (decode) {
     const auto rows =
-        as<DecodeOnMachine>(machine_decode(q.r.setup, q.machine, answer.choice, asked));
-    rate_text = decode_text(rows.front());
-    add_decode(document, rows);
+        as<DecodeOnMachine>(machine_decode(q.r.setup, q.machine, answer.choice, asked, first));
+    rate_text = decode_text(q.machine, rows.front());
+    add_decode(document, q, rows);
   } else {
     const auto rows =
-        as<PrefillOnMachine>(machine_prefill(q.r.setup, q.machine, answer.choice, asked));
+        as<PrefillOnMachine>(machine_prefill(q.r.setup, q.machine, answer.choice, asked, first));
     const auto turn = in_turn_of(rows.front());
     rate_text = turn ? fmt::format("a prompt of {} tokens takes {} with its parts in turn",
                                    shown(value(rows.front().context)), shown(value(turn->seconds)))
@@ -193,6 +221,8 @@ Answer rates(const Request& request, Question q) {
     add_prefill(document, rows);
     std::rotate(document.tables.begin(), document.tables.end() - 1, document.tables.end());
   }
+  if (first) add_explanation(document, trace);
+  if (request.breakdown) add_breakdown(document, q, answer.choice, asked.front(), !decode);
   document.lead = {fmt::format("{}: {}; {}.", document.title, split_text(answer), rate_text)};
   if (!answer.choice.fits) document.lead.push_back("It does not fit; the rates are as if it did.");
   finish(document, q.r);
@@ -203,11 +233,14 @@ Answer caches(const Request& request, Question q) {
   const auto asked = loads(request, q.r, "4k,32k,max", "1");
   const SplitAnswer answer = split_answer(q.r.setup, q.machine, asked.front(), q.r.longest());
   Document document = begin(q, answer, "kv");
-  document.body.emplace_back("kv", value(kv_answer(q.r.setup, asked)));
+  Trace trace;
+  const KvAnswer kv = kv_answer(q.r.setup, asked, request.explain ? &trace : nullptr);
+  document.body.emplace_back("kv", value(kv));
   document.lead = {fmt::format("{}: {}; lines at {} x {} tokens.", document.title,
                                split_text(answer), asked.front().batch,
                                shown(value(asked.front().context)))};
   document.tables.push_back(table<KvRow>("kv.rows", "KV cache"));
+  if (request.explain) add_explanation(document, trace);
   finish(document, q.r);
   return {std::move(document), 0, q.r.warnings};
 }

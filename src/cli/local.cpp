@@ -69,6 +69,18 @@ DeviceSpec device_named(const Catalog& catalog, std::string_view name, std::stri
   return with_datasheet(probed, part_named_in(catalog, probed.title));
 }
 
+DeviceSpec local_host(const Catalog& catalog) {
+  const DeviceSpec probed = local_backend("cpu").backend->device();
+  return with_datasheet(probed, part_named_in(catalog, probed.title));
+}
+
+Assumption about_host(const DeviceSpec& host) {
+  return {"--host", "local", Basis::exact,
+          fmt::format("{}, {} of memory; {}", host.title, shown(value(host.memory.value)),
+                      host.bandwidth.value > BytesPerSecond(0) ? "peaks from its datasheet"
+                                                               : "no datasheet of it is known")};
+}
+
 Assumption about_local(const DeviceSpec& device) {
   const auto free = local_backend().backend->free_memory();
   return {"DEVICE", "local", Basis::exact,

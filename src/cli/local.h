@@ -17,6 +17,9 @@ bool is_local(std::string_view device);
 // A device of the catalog, or this machine. `note` as Catalog::device has it.
 DeviceSpec device_named(const Catalog&, std::string_view name, std::string* note = nullptr);
 
+// This machine's processor and its memory, whatever GPUs it has.
+DeviceSpec local_host(const Catalog&);
+
 // Memory, processors and cache as probed; peaks and bandwidth of `part` where there is one, else
 // unknown.
 DeviceSpec with_datasheet(DeviceSpec probed, const std::optional<DeviceSpec>& part);
@@ -25,6 +28,7 @@ DeviceSpec with_datasheet(DeviceSpec probed, const std::optional<DeviceSpec>& pa
 std::optional<DeviceSpec> part_named_in(const Catalog&, const std::string& title);
 
 // What was found here, for the list of assumptions.
+Assumption about_host(const DeviceSpec&);
 Assumption about_local(const DeviceSpec&);
 
 }  // namespace kvplan

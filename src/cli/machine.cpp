@@ -7,6 +7,8 @@
 
 #include "catalog/device_words.h"
 #include "cli/host.h"
+#include "cli/local.h"
+#include "cli/profiles.h"
 #include "engine/command_line.h"
 #include "engine/llamacpp/placement.h"
 #include "report/numbers.h"
@@ -19,10 +21,7 @@ void refuse(const Request& request) {
   const std::pair<bool, const char*> asked[] = {
       {request.gpus || request.tp || request.pp || request.dp || request.ep || request.dcp,
        "--gpus, --tp and their like"},
-      {request.kv_pool.has_value(), "--kv-pool"},
-      {request.profile && *request.profile != "none", "--profile"},
-      {request.explain, "--explain"},
-      {request.breakdown, "--breakdown"}};
+      {request.kv_pool.has_value(), "--kv-pool"}};
   for (const auto& [given, option] : asked)
     if (given)
       throw Error("does not go with the parts of one machine")
@@ -38,11 +37,25 @@ DeviceSpec some_gpu() {
 }
 
 DeviceSpec host_named(const Catalog& catalog, const std::string& name) {
-  DeviceSpec host = catalog.device(name);
+  DeviceSpec host = is_local(name) ? local_host(catalog) : catalog.device(name);
   if (host.kind == "cpu") return host;
   throw Error(host.title + " is no host")
       .of("--host")
-      .advise("Name a CPU with its memory, such as ryzen-9950x, epyc-9654 or desktop-ddr5-5600.");
+      .advise(
+          "Name a CPU with its memory, such as ryzen-9950x, epyc-9654 or desktop-ddr5-5600; or "
+          "local.");
+}
+
+// As devices_named() has them, and this machine.
+std::vector<DeviceSpec> devices_typed(const Catalog& catalog, const std::string& typed,
+                                      std::vector<std::string>& notes) {
+  std::vector<DeviceSpec> devices;
+  for (const std::string& word : device_words(catalog, typed)) {
+    const auto named = is_local(word) ? std::vector{device_named(catalog, word)}
+                                      : devices_named(catalog, word, &notes);
+    devices.insert(devices.end(), named.begin(), named.end());
+  }
+  return devices;
 }
 
 // A CPU among the devices is the host, as if --host named it.
@@ -51,7 +64,7 @@ Machine machine_of(const Request& request, const Catalog& catalog,
   Machine machine;
   if (request.host) machine.host = host_named(catalog, *request.host);
   if (!request.device) machine.gpus = {some_gpu()};
-  for (DeviceSpec& device : request.device ? devices_named(catalog, *request.device, &notes)
+  for (DeviceSpec& device : request.device ? devices_typed(catalog, *request.device, notes)
                                            : std::vector<DeviceSpec>()) {
     if (device.kind == "soc" && request.host)
       throw Error("the memory of " + device.title + " is its host's")
@@ -92,6 +105,7 @@ Question question_on_parts(const Request& request, const Catalog& catalog) {
   std::vector<std::string> notes;
   q.machine = machine_of(request, catalog, notes);
   q.r = resolve(request, catalog, request.model, "", "llama.cpp");
+  choose_profiles(request, catalog, q.machine, q.r);
   const std::string& engine = q.r.setup.engine.name;
   if (engine != "llama.cpp" && engine != "ollama")
     throw Error(engine + " does not spread a model over unequal parts")
@@ -99,6 +113,8 @@ Question question_on_parts(const Request& request, const Catalog& catalog) {
         .advise("llama.cpp and ollama do; leave --host out for others.");
   for (const std::string& note : notes) q.r.warnings.push_back({"device-family", note});
   std::erase_if(q.r.assumptions, [](const Assumption& a) { return a.what == "--gpus"; });
+  if (request.host && is_local(*request.host))
+    q.r.assumptions.push_back(about_host(*q.machine.host));
   const bool sized = q.machine.host && q.machine.host->name.ends_with("gb");  // "-64gb"
   if (q.machine.host && q.machine.host->memory.unverified && !sized)
     q.r.assumptions.push_back({"--host", shown(value(q.machine.host->memory.value)) + " of memory",

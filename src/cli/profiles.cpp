@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "catalog/files.h"
@@ -50,9 +51,45 @@ std::optional<Profile> sibling_profile(const DeviceSpec& device, const Catalog& 
   return std::nullopt;
 }
 
-// The same device, and nothing about it was changed on the command line.
-bool is_own(const Profile& profile, const DeviceSpec& device, const Request& request) {
-  return profile.device == device.name && !request.bandwidth;
+// Scaled to the device where it is of another one, or where --bandwidth changed it.
+Profile fitted(Profile profile, const DeviceSpec& device, const Request& request,
+               const Catalog& catalog, Resolved& r) {
+  const std::string name = profile.device, source = profile.origin;
+  if (name != device.name || request.bandwidth) {
+    if (!catalog.find("devices", name))
+      throw Error("this profile is of " + name + ", which is not in the catalog")
+          .of("--profile")
+          .advise("Name a profile of this device.");
+    profile = transferred(profile, catalog.device(name), device);
+    r.warnings.push_back(
+        {kScaled, fmt::format("expected times are scaled from the profile of {} by the "
+                              "ratios of the datasheets; their intervals are as wide as "
+                              "such a step erred from the A100 to the H100",
+                              name)});
+  }
+  r.assumptions.push_back({"--profile", name, Basis::calibrated, source});
+  return profile;
+}
+
+std::optional<Profile> profile_in(const Catalog& catalog, const DeviceSpec& device) {
+  if (const auto entry = catalog.find("profiles", device.name)) return read_entry(*entry);
+  return sibling_profile(device, catalog);
+}
+
+// Nothing was scaled where nothing is expected.
+void forget_scaling(Resolved& r) {
+  std::erase_if(r.warnings, [](const Warning& w) { return w.code == kScaled; });
+}
+
+std::string expected_note(const Estimate& time) {
+  return fmt::format(
+      "Expected: the kernels of a step one after the other. {:.0f}% of unseen kernel times lay "
+      "within such intervals; norms, samplers and gaps between kernels come on top.",
+      100 * time.coverage);
+}
+
+std::shared_ptr<const Profile> shared(Profile profile) {
+  return std::make_shared<const Profile>(std::move(profile));
 }
 
 }  // namespace
@@ -60,43 +97,50 @@ bool is_own(const Profile& profile, const DeviceSpec& device, const Request& req
 void choose_profile(const Request& request, const Catalog& catalog, Resolved& r) {
   if (!r.setup.device || request.profile == "none") return;
   const DeviceSpec& device = *r.setup.device;
-  std::optional<Profile> profile;
-  if (request.profile)
-    profile = named_profile(*request.profile, catalog);
-  else if (const auto entry = catalog.find("profiles", device.name))
-    profile = read_entry(*entry);
-  else
-    profile = sibling_profile(device, catalog);
-  if (!profile) return;
-  std::string source = profile->origin;
-  const std::string name = profile->device;
-  if (!is_own(*profile, device, request)) {
-    if (!catalog.find("devices", name))
-      throw Error("this profile is of " + name + ", which is not in the catalog")
-          .of("--profile")
-          .advise("Name a profile of this device.");
-    profile = transferred(*profile, catalog.device(name), device);
-    r.warnings.push_back(
-        {kScaled, fmt::format("expected times are scaled from the profile of {} by the "
-                              "ratios of the datasheets; their intervals are as wide as "
-                              "such a step erred from the A100 to the H100",
-                              name)});
+  std::optional<Profile> profile =
+      request.profile ? named_profile(*request.profile, catalog) : profile_in(catalog, device);
+  if (profile) r.setup.profile = shared(fitted(std::move(*profile), device, request, catalog, r));
+}
+
+void choose_profiles(const Request& request, const Catalog& catalog, Machine& machine,
+                     Resolved& r) {
+  if (request.profile == "none") return;
+  std::optional<Profile> named;
+  if (request.profile) named = named_profile(*request.profile, catalog);
+  bool used = false;
+  const auto choose = [&](const DeviceSpec& device) -> std::shared_ptr<const Profile> {
+    const bool is_named = named && named->device == device.name;
+    used = used || is_named;
+    auto profile = is_named ? named : profile_in(catalog, device);
+    if (!profile) return nullptr;
+    return shared(fitted(std::move(*profile), device, request, catalog, r));
+  };
+  for (const DeviceSpec& gpu : machine.gpus) {
+    const bool again = &gpu != &machine.gpus.front() && gpu.name == (&gpu - 1)->name;
+    machine.gpu_profiles.push_back(again ? machine.gpu_profiles.back() : choose(gpu));
   }
-  r.assumptions.push_back({"--profile", name, Basis::calibrated, std::move(source)});
-  r.setup.profile = std::make_shared<const Profile>(std::move(*profile));
+  if (machine.host) machine.host_profile = choose(*machine.host);
+  if (named && !used)
+    throw Error("this profile is of " + named->device + ", which is no part of this machine")
+        .of("--profile")
+        .advise("Name a profile of one of its parts.");
 }
 
 void add_expected_note(Table& table, Resolved& r, const Expected& first) {
   if (!r.setup.profile) return;
-  if (!first.time) {
-    std::erase_if(r.warnings, [](const Warning& w) { return w.code == kScaled; });
-    return table.notes.push_back(fmt::format("No expected figure: {} in the profile of {}.",
-                                             first.why_not, r.setup.profile->device));
-  }
-  table.notes.push_back(fmt::format(
-      "Expected: the kernels of a step one after the other. {:.0f}% of unseen kernel times lay "
-      "within such intervals; norms, samplers and gaps between kernels come on top.",
-      100 * first.time->coverage));
+  if (first.time) return table.notes.push_back(expected_note(*first.time));
+  forget_scaling(r);
+  table.notes.push_back(fmt::format("No expected figure: {} in the profile of {}.", first.why_not,
+                                    r.setup.profile->device));
+}
+
+void add_expected_note(Table& table, const Machine& machine, Resolved& r, const Expected& first) {
+  const auto& gpus = machine.gpu_profiles;
+  if (!machine.host_profile && std::none_of(gpus.begin(), gpus.end(), [](auto& p) { return p; }))
+    return;
+  if (first.time) return table.notes.push_back(expected_note(*first.time));
+  forget_scaling(r);
+  table.notes.push_back(fmt::format("No expected figure: {}.", first.why_not));
 }
 
 }  // namespace kvplan

@@ -3,6 +3,7 @@
 #pragma once
 #include "cli/resolve.h"
 #include "cost/expected.h"
+#include "cost/machine.h"
 #include "report/document.h"
 
 namespace kvplan {
@@ -12,8 +13,12 @@ namespace kvplan {
 // warnings.
 void choose_profile(const Request&, const Catalog&, Resolved&);
 
+// The same for each part of a machine; --profile is of those that it names.
+void choose_profiles(const Request&, const Catalog&, Machine&, Resolved&);
+
 // Says below a table of rates what the expected ones mean, or why its first row has none; without
 // any, nobody is warned of how they were found.
 void add_expected_note(Table&, Resolved&, const Expected& first);
+void add_expected_note(Table&, const Machine&, Resolved&, const Expected& first);
 
 }  // namespace kvplan

@@ -4,10 +4,12 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "cost/device.h"
+#include "cost/profile.h"
 #include "cost/rank.h"
 
 namespace kvplan {
@@ -15,11 +17,18 @@ namespace kvplan {
 struct Machine {
   std::vector<DeviceSpec> gpus;
   std::optional<DeviceSpec> host;  // absent: nothing is known of its memory and speed
+  // For expected times; null, or fewer than there are GPUs, where there is none.
+  std::vector<std::shared_ptr<const Profile>> gpu_profiles;
+  std::shared_ptr<const Profile> host_profile;
 
   std::size_t parts() const { return gpus.size() + 1; }
   std::size_t host_part() const { return gpus.size(); }  // the last part
   const DeviceSpec* part(std::size_t i) const {          // nullptr: a host that nobody named
     return i < gpus.size() ? &gpus[i] : host ? &*host : nullptr;
+  }
+  const Profile* profile(std::size_t i) const {  // nullptr where there is none
+    if (i == host_part()) return host_profile.get();
+    return i < gpu_profiles.size() ? gpu_profiles[i].get() : nullptr;
   }
   std::optional<Bytes> memory(std::size_t i) const {  // empty where nobody says
     const DeviceSpec* device = part(i);

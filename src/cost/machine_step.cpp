@@ -45,6 +45,25 @@ Seconds arithmetic(const DeviceSpec& device, const Format& format, double flops)
   return peak ? Flops(flops) / *peak : Seconds(0);
 }
 
+void note_memory(Trace& trace, const DeviceSpec& device, Bytes bytes, Seconds seconds) {
+  trace.note("memory of " + device.name + " = (bytes - kept in its cache) / bandwidth",
+             {{"bytes", bytes.real(), "B"},
+              {"kept", std::min(bytes, kept_by(device)).real(), "B"},
+              {"bandwidth", device.bandwidth.value.v, "B/s"}},
+             seconds.v, "s");
+}
+
+void note_turn(Trace& trace, const DeviceSpec& device, const PartTime& part, Bytes copied,
+               std::int64_t passes) {
+  trace.note("turn of " + device.name + " = max(bytes / bandwidth, flops / peak) + copies",
+             {{"weights", part.weights.real(), "B"},
+              {"cache", part.cache.real(), "B"},
+              {"bandwidth", device.bandwidth.value.v, "B/s"},
+              {"copied to a GPU", copied.real(), "B"},
+              {"passes", static_cast<double>(passes), ""}},
+             part.seconds.v, "s");
+}
+
 bool has_work(const RankTerms& terms) { return !terms.products.empty() || !terms.caches.empty(); }
 
 }  // namespace
@@ -86,25 +105,25 @@ MachineModel::MachineModel(const ModelSpec& model, const Deployment& deployment,
       terms_(part_terms(model, deployment, where)),
       crossings_(crossings(model, where)) {}
 
-MachineTime MachineModel::step(Tokens context, std::int64_t batch) const {
+MachineTime MachineModel::step(Tokens context, std::int64_t batch, Trace* trace) const {
   const Load load{{context, prefix_, source_}, batch, batch, batch, false};
-  MachineTime time = ceiling(load);
-  take_turns(load, time);
+  MachineTime time = ceiling(load, trace);
+  take_turns(load, time, trace);
   return time;
 }
 
-MachineTime MachineModel::prompt(Tokens prompt, std::int64_t batch) const {
+MachineTime MachineModel::prompt(Tokens prompt, std::int64_t batch, Trace* trace) const {
   const Tokens shared = std::min(prefix_, prompt - Tokens(1));
   const std::int64_t own = checked_mul((prompt - shared).n, batch);
   const Load load{{prompt, shared, source_}, batch, checked_add(shared.n, own), batch, true};
-  MachineTime time = ceiling(load);
-  take_turns(load, time);
+  MachineTime time = ceiling(load, trace);
+  take_turns(load, time, trace);
   return time;
 }
 
 // Each part reads what it holds, experts as if all tokens chose the same; the arithmetic may be
 // done by whichever part.
-MachineTime MachineModel::ceiling(const Load& load) const {
+MachineTime MachineModel::ceiling(const Load& load, Trace* trace) const {
   MachineTime time;
   std::vector<Demanded> work;
   std::vector<const DeviceSpec*> parts;
@@ -128,6 +147,7 @@ MachineTime MachineModel::ceiling(const Load& load) const {
     }
     parts.push_back(device);
     const Seconds memory = roofline(*device, bytes, Seconds(0));
+    if (trace) note_memory(*trace, *device, bytes, memory);
     if (memory <= longest) continue;
     longest = memory;
     time.bound = p == machine_.host_part() ? Bound::host : Bound::bandwidth;
@@ -138,6 +158,11 @@ MachineTime MachineModel::ceiling(const Load& load) const {
   const auto multiplied = all_known ? pooled_arithmetic(work, parts) : std::nullopt;
   if (multiplied && *multiplied > longest) longest = *multiplied, time.bound = Bound::compute;
   if (longest.v > 0) time.ceiling = longest;
+  if (trace && multiplied)
+    trace->note("arithmetic = flops / peaks of all parts together", {{"flops", time.flops, "flop"}},
+                multiplied->v, "s");
+  if (trace && time.ceiling)
+    trace->note("ceiling = the longest of these", {}, time.ceiling->v, "s");
   return time;
 }
 
@@ -210,7 +235,7 @@ bool MachineModel::can_multiply(std::size_t p, const Load& load) const {
 
 // A prompt passes in pieces; a matrix is read once by each, experts as far as the tokens of a piece
 // reach them.
-void MachineModel::take_turns(const Load& load, MachineTime& time) const {
+void MachineModel::take_turns(const Load& load, MachineTime& time, Trace* trace) const {
   const std::int64_t piece = load.prompt ? std::min(rules_.pass_tokens, load.tokens) : load.tokens;
   const std::int64_t before = ceil_div(load.tokens, piece) - 1;  // passes but the last
   const auto times = static_cast<double>(before);
@@ -229,10 +254,17 @@ void MachineModel::take_turns(const Load& load, MachineTime& time) const {
                      other.seconds * times + last.seconds};
     time.copied += other.copied * before + last.copied;
     slowest = std::max(slowest, other.seconds);
+    if (trace)
+      note_turn(*trace, *device, time.parts[p], other.copied * before + last.copied, before + 1);
     in_turn += rules_.overlaps_passes ? last.seconds : time.parts[p].seconds;
   }
   if (rules_.overlaps_passes) in_turn += slowest * times;
   time.in_turn = in_turn;
+  if (trace)
+    trace->note(rules_.overlaps_passes
+                    ? "in turn = last passes + slowest part's other passes + links"
+                    : "in turn = sum of turns + links",
+                {{"links", crossing(load).v, "s"}}, in_turn.v, "s");
 }
 
 }  // namespace kvplan

@@ -9,6 +9,7 @@
 
 #include "cost/machine.h"
 #include "cost/stage.h"
+#include "cost/trace.h"
 
 namespace kvplan {
 
@@ -44,9 +45,9 @@ class MachineModel {
   MachineModel(const ModelSpec&, const Deployment&, const Machine&, const Assignment&, TurnRules);
 
   // One token for each of `batch` sequences that hold `context` tokens.
-  MachineTime step(Tokens context, std::int64_t batch) const;
+  MachineTime step(Tokens context, std::int64_t batch, Trace* = nullptr) const;
   // The first token after `batch` prompts.
-  MachineTime prompt(Tokens prompt, std::int64_t batch) const;
+  MachineTime prompt(Tokens prompt, std::int64_t batch, Trace* = nullptr) const;
 
  private:
   struct Load;
@@ -54,11 +55,11 @@ class MachineModel {
     Bytes weights, cache, copied;
     Seconds seconds;
   };
-  MachineTime ceiling(const Load&) const;
+  MachineTime ceiling(const Load&, Trace*) const;
   Turn turn(std::size_t part, const Load&, std::int64_t tokens, std::int64_t heads) const;
   Seconds crossing(const Load&) const;
   bool can_multiply(std::size_t part, const Load&) const;
-  void take_turns(const Load&, MachineTime&) const;
+  void take_turns(const Load&, MachineTime&, Trace*) const;
 
   Machine machine_;
   TurnRules rules_;

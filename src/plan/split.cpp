@@ -38,33 +38,43 @@ std::vector<PartSummary> summaries(const Setup& setup, const Machine& machine,
   return parts;
 }
 
-template <class Time>
+MachineRow row_of(const Machine& machine, const Load& load, bool fits, MachineTime time) {
+  MachineRow row{load.context, load.batch, fits, std::move(time), {}, {}, {}, {}};
+  if (row.time.in_turn) {
+    row.gpu_bytes = row.host_bytes = Bytes(0);
+    for (std::size_t p = 0; p < row.time.parts.size(); ++p)
+      *(p == machine.host_part() ? row.host_bytes : row.gpu_bytes) +=
+          row.time.parts[p].weights + row.time.parts[p].cache;
+  }
+  if (row.time.ceiling && row.time.bound != Bound::compute)
+    row.bound_part = names_of(machine)[row.time.bound_part];
+  return row;
+}
+
+// `time` of the law for each load; the first one may be traced.
+template <class TimeOf>
 std::vector<MachineRow> rows_of(const Setup& setup, const Machine& machine,
-                                const SplitChoice& choice, std::span<const Load> loads, Time time) {
+                                const SplitChoice& choice, std::span<const Load> loads,
+                                Trace* first, TimeOf time) {
   const PartAccount account(setup.engine, setup.model, setup.deployment, machine);
   const MachineModel model(setup.model, setup.deployment, machine, choice.where,
                            turn_rules(setup, machine, choice.split));
-  const auto names = names_of(machine);
   std::vector<MachineRow> rows;
-  for (const Load& load : loads) {
-    MachineRow row{load.context,
-                   load.batch,
-                   account.fits(choice.where, load.context, load.batch),
-                   time(model, load),
-                   {},
-                   {},
-                   {}};
-    if (row.time.in_turn) {
-      row.gpu_bytes = row.host_bytes = Bytes(0);
-      for (std::size_t p = 0; p < row.time.parts.size(); ++p)
-        *(p == machine.host_part() ? row.host_bytes : row.gpu_bytes) +=
-            row.time.parts[p].weights + row.time.parts[p].cache;
-    }
-    if (row.time.ceiling && row.time.bound != Bound::compute)
-      row.bound_part = names[row.time.bound_part];
-    rows.push_back(std::move(row));
-  }
+  for (const Load& load : loads)
+    rows.push_back(row_of(machine, load, account.fits(choice.where, load.context, load.batch),
+                          time(model, load, rows.empty() ? first : nullptr)));
   return rows;
+}
+
+Expected expected_step(const Setup& setup, const Machine& machine, const SplitChoice& choice,
+                       const MachineRow& row) {
+  if (!row.time.in_turn) return {std::nullopt, "no rate of a part"};
+  Seconds between = *row.time.in_turn;
+  for (const PartTime& part : row.time.parts) between = between - part.seconds;
+  Expected e = step_expected(setup.model, setup.deployment, machine, choice.where, row.context,
+                             row.batch, std::max(between, Seconds(0)));
+  if (e.time) e.time = no_faster_than(*row.time.in_turn, *e.time);
+  return e;
 }
 
 }  // namespace
@@ -119,17 +129,35 @@ SplitAnswer split_answer(const Setup& setup, const Machine& machine, const Load&
 }
 
 std::vector<MachineRow> machine_decode(const Setup& setup, const Machine& machine,
-                                       const SplitChoice& choice, std::span<const Load> loads) {
-  return rows_of(setup, machine, choice, loads, [](const MachineModel& m, const Load& load) {
-    return m.step(load.context, load.batch);
-  });
+                                       const SplitChoice& choice, std::span<const Load> loads,
+                                       Trace* first) {
+  auto rows = rows_of(setup, machine, choice, loads, first,
+                      [](const MachineModel& m, const Load& load, Trace* trace) {
+                        return m.step(load.context, load.batch, trace);
+                      });
+  for (MachineRow& row : rows) row.expected = expected_step(setup, machine, choice, row);
+  return rows;
 }
 
 std::vector<MachineRow> machine_prefill(const Setup& setup, const Machine& machine,
-                                        const SplitChoice& choice, std::span<const Load> loads) {
-  return rows_of(setup, machine, choice, loads, [](const MachineModel& m, const Load& load) {
-    return m.prompt(load.context, load.batch);
-  });
+                                        const SplitChoice& choice, std::span<const Load> loads,
+                                        Trace* first) {
+  return rows_of(setup, machine, choice, loads, first,
+                 [](const MachineModel& m, const Load& load, Trace* trace) {
+                   return m.prompt(load.context, load.batch, trace);
+                 });
+}
+
+std::vector<NamedPortion> machine_breakdown(const Setup& setup, const Machine& machine,
+                                            const SplitChoice& choice, const Load& load,
+                                            bool prompt) {
+  const auto names = names_of(machine);
+  std::vector<NamedPortion> named;
+  const auto of = prompt ? prompt_portions : step_portions;
+  for (PartPortion& p :
+       of(setup.model, setup.deployment, machine, choice.where, load.context, load.batch))
+    named.push_back({std::move(p.portion), names[p.part]});
+  return named;
 }
 
 }  // namespace kvplan

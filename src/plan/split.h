@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cost/machine_parts.h"
 #include "cost/machine_step.h"
 #include "engine/llamacpp/part_lines.h"
 #include "plan/setup.h"
@@ -49,6 +50,7 @@ struct MachineRow {
   // Read and written, experts as tokens choose them uniformly; absent where the law is.
   std::optional<Bytes> gpu_bytes, host_bytes;
   std::string bound_part;  // its name, where a part's memory binds
+  Expected expected;       // of a step, by the profiles of the parts
 };
 
 struct SplitAnswer {
@@ -59,9 +61,17 @@ struct SplitAnswer {
   std::optional<Tokens> max_context;  // of one sequence, with this split
 };
 SplitAnswer split_answer(const Setup&, const Machine&, const Load&, Tokens limit);
+// The first load is explained where asked.
 std::vector<MachineRow> machine_decode(const Setup&, const Machine&, const SplitChoice&,
-                                       std::span<const Load>);
+                                       std::span<const Load>, Trace* first = nullptr);
 std::vector<MachineRow> machine_prefill(const Setup&, const Machine&, const SplitChoice&,
-                                        std::span<const Load>);
+                                        std::span<const Load>, Trace* first = nullptr);
+
+struct NamedPortion : Portion {
+  std::string part;
+};
+// A step's operators, or those of a prompt, on the part that holds their bytes.
+std::vector<NamedPortion> machine_breakdown(const Setup&, const Machine&, const SplitChoice&,
+                                            const Load&, bool prompt);
 
 }  // namespace kvplan

@@ -27,6 +27,10 @@ std::optional<MachineCeiling> ceiling_of(const DecodeOnMachine& row) {
 }
 std::optional<InTurn> in_turn_of(const DecodeOnMachine& row) { return in_turn(row, row.batch); }
 
+std::optional<DecodeExpected> expected_of(const DecodeOnMachine& row) {
+  return expected_of(DecodeRow{row.context, row.batch, row.fits, {}, row.expected, {}});
+}
+
 std::optional<PrefillCeilingOnMachine> ceiling_of(const PrefillOnMachine& row) {
   const auto c = ceiling(row, prompt_tokens(row));
   return c ? std::optional(PrefillCeilingOnMachine{*c}) : std::nullopt;

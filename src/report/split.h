@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "plan/split_options.h"
+#include "report/breakdown.h"
 #include "report/budget.h"
 #include "report/names.h"
 #include "report/record.h"
+#include "report/speed.h"
 
 namespace kvplan {
 
@@ -57,6 +59,7 @@ struct PrefillInTurn : InTurn {};
 
 std::optional<MachineCeiling> ceiling_of(const DecodeOnMachine&);
 std::optional<InTurn> in_turn_of(const DecodeOnMachine&);
+std::optional<DecodeExpected> expected_of(const DecodeOnMachine&);
 std::optional<PrefillCeilingOnMachine> ceiling_of(const PrefillOnMachine&);
 std::optional<PrefillInTurn> in_turn_of(const PrefillOnMachine&);
 
@@ -93,19 +96,21 @@ inline constexpr auto description<PrefillInTurn> =
                field("basis", [](const PrefillInTurn&) { return Basis::engine_rule; })};
 
 template <>
-inline constexpr auto description<DecodeOnMachine> =
-    std::tuple{field("context", &DecodeOnMachine::context, "context"),
-               field("batch", &DecodeOnMachine::batch, "batch"),
-               field("fits", &DecodeOnMachine::fits, "fits"),
-               field("gpu_bytes", &DecodeOnMachine::gpu_bytes, "read by GPUs"),
-               field("host_bytes", &DecodeOnMachine::host_bytes, "by the host"),
-               field(
-                   "copied_bytes", [](const DecodeOnMachine& r) { return r.time.copied; }, "copied")
-                   .where_it_varies(),
-               field(
-                   "ceiling", [](const DecodeOnMachine& r) { return ceiling_of(r); }, "ceiling"),
-               field(
-                   "in_turn", [](const DecodeOnMachine& r) { return in_turn_of(r); }, "in turn")};
+inline constexpr auto description<DecodeOnMachine> = std::tuple{
+    field("context", &DecodeOnMachine::context, "context"),
+    field("batch", &DecodeOnMachine::batch, "batch"),
+    field("fits", &DecodeOnMachine::fits, "fits"),
+    field("gpu_bytes", &DecodeOnMachine::gpu_bytes, "read by GPUs"),
+    field("host_bytes", &DecodeOnMachine::host_bytes, "by the host"),
+    field(
+        "copied_bytes", [](const DecodeOnMachine& r) { return r.time.copied; }, "copied")
+        .where_it_varies(),
+    field(
+        "ceiling", [](const DecodeOnMachine& r) { return ceiling_of(r); }, "ceiling"),
+    field(
+        "in_turn", [](const DecodeOnMachine& r) { return in_turn_of(r); }, "in turn"),
+    field(
+        "expected", [](const DecodeOnMachine& r) { return expected_of(r); }, "expected")};
 
 template <>
 inline constexpr auto description<PrefillOnMachine> =
@@ -155,6 +160,19 @@ inline constexpr auto description<SplitLever> =
                field("prefill_gain", &SplitLever::prefill_gain, "gain").as(Show::ratio),
                field("n_gpu_layers", [](const SplitLever& l) { return l.outcome.gpu_layers; }),
                field("n_cpu_moe", [](const SplitLever& l) { return l.outcome.cpu_moe; })};
+
+// Ridges and intensities are for programs: a table has no room for them beside the part.
+template <>
+inline constexpr auto description<NamedPortion> =
+    std::tuple{field("part", &NamedPortion::part, "part"),
+               field("what", &Portion::what, "operator"),
+               field("format", std::get<1>(description<Portion>).get, "format"),
+               field("bytes", &Portion::bytes, "bytes"),
+               field("flops", &Portion::flops, "flops"),
+               field("intensity", [](const NamedPortion& p) { return p.intensity(); }),
+               field("ridge", &Portion::ridge),
+               field("memory_seconds", &Portion::memory, "memory"),
+               field("arithmetic_seconds", &Portion::arithmetic, "arithmetic")};
 
 // The flags of the split, in the engine's words.
 Object flags_object(const SplitAnswer&);

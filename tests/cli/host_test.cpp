@@ -92,6 +92,50 @@ TEST_CASE("equal GPUs without a host stay with the other answers") {
   CHECK_FALSE(is_on_parts(typed({"gqa", "llama-3.1-8b"}), catalog));
 }
 
+TEST_CASE("a step on parts is explained, and divided by what lies where") {
+  const Answer decode = answered({"decode", "qwen3-235b-a22b", "rtx-4090+rtx-3090", "--host",
+                                  "epyc-9654", "--weights", "q4_k_m", "--context", "4k", "--batch",
+                                  "1", "--explain", "--breakdown"});
+  CHECK(at<Array>(decode, "explain").size() >= 7);  // three memories, three turns, their sum
+  std::int64_t bytes = 0;
+  for (const Value& row : at<Array>(decode, "breakdown"))
+    bytes += std::get<std::int64_t>(find(std::get<Object>(row.v), "bytes")->v);
+  const Object row = std::get<Object>(at<Array>(decode, "decode.rows").front().v);
+  const auto read = [&](const char* key) { return std::get<std::int64_t>(find(row, key)->v); };
+  CHECK(bytes == read("gpu_bytes") + read("host_bytes"));
+  const Answer prefill =
+      answered({"prefill", "llama-3.1-8b", "rtx-4090+rtx-3090", "--explain", "--breakdown"});
+  CHECK(at<Array>(prefill, "breakdown").size() > 4);
+  CHECK(at<Array>(answered({"plan", "llama-3.1-8b", "rtx-4090+rtx-3090", "--explain"}), "explain")
+            .size() > 3);
+  CHECK(!at<Array>(answered({"kv", "llama-3.1-8b", "--set", "n_gpu_layers=9", "--explain"}),
+                   "explain")
+             .empty());
+}
+
+TEST_CASE("parts with a profile have an expected rate, slower than their law") {
+  const Answer decode = answered(
+      {"decode", "llama-3.1-70b", "h100-sxm+a100-sxm-80gb", "--context", "4k", "--batch", "1"});
+  const Object row = std::get<Object>(at<Array>(decode, "decode.rows").front().v);
+  const auto rate = [&](const char* path) { return std::get<double>(find(row, path)->v); };
+  CHECK(rate("expected.tokens_per_second") < rate("in_turn.tokens_per_second"));
+  CHECK(rate("expected.low") <= rate("expected.tokens_per_second"));
+  const Answer without = answered({"decode", "llama-3.1-70b", "h100-sxm+a100-sxm-80gb", "--profile",
+                                   "none", "--context", "4k", "--batch", "1"});
+  const Object bare = std::get<Object>(at<Array>(without, "decode.rows").front().v);
+  CHECK(std::holds_alternative<std::monostate>(find(bare, "expected")->v));
+  CHECK(refusal({"decode", "llama-3.1-8b", "rtx-4090+rtx-3090", "--profile", "h100-sxm"}).key ==
+        "--profile");
+}
+
+TEST_CASE("this machine is a host, or a part beside others") {
+  CHECK(
+      at<Object>(answered({"plan", "llama-3.1-8b", "rtx-4090", "--host", "local"}), "machine.host")
+          .size() > 3);
+  CHECK(at<Object>(answered({"plan", "llama-3.1-8b", "local+rtx-4090"}), "machine.host").size() >
+        3);
+}
+
 TEST_CASE("what does not go with parts is refused by name") {
   CHECK(refusal({"plan", "llama-3.1-8b", "m4-max", "--host", "ryzen-9950x"}).key == "--host");
   CHECK(refusal({"plan", "llama-3.1-8b", "rtx-4090", "--host", "rtx-3090"}).key == "--host");

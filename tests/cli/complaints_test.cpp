@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What users of other estimators complained of, asked of this one. Shapes, loads and what was
+// measured are theirs; caches of gguf-parser-go#28, #31 and lmstudio-bug-tracker#1862 are in
+// tests/truth/gguf_logs.yaml.
+#include <doctest/doctest.h>
+
+#include "cli/answer.h"
+#include "cli/parse.h"
+#include "report/grid.h"
+
+using namespace kvplan;
+
+namespace {
+
+Request typed(std::vector<const char*> words) {
+  words.insert(words.begin(), "kv-plan");
+  return parse(static_cast<int>(words.size()), words.data());
+}
+
+template <class T>
+T at(const Answer& answer, std::string_view path) {
+  const Value* v = find(answer.document.body, path);
+  REQUIRE(v);
+  return std::get<T>(v->v);
+}
+
+const Object& first_row(const Answer& answer, std::string_view path) {
+  return std::get<Object>(std::get<Array>(find(answer.document.body, path)->v).front().v);
+}
+
+template <class T>
+T in(const Object& object, std::string_view path) {
+  const Value* v = find(object, path);
+  REQUIRE(v);
+  return std::get<T>(v->v);
+}
+
+}  // namespace
+
+// ollama/ollama#10128: 52 GB were estimated for Qwen2.5-7B-1M in Q4_K_M with 262,144 tokens in
+// q8_0; 6,097 + 5,419 MiB were used, less than one Tesla P40 has.
+TEST_CASE("a quantised cache counts as what it is") {
+  const Catalog catalog;
+  const Answer plan =
+      answer_plan(typed({"plan", "qwen2.5-7b", "p40", "--engine", "ollama", "--weights", "q4_k_m",
+                         "--kv", "q8_0", "--context", "256k", "--max-model-len", "256k"}),
+                  catalog);
+  CHECK(plan.status == 0);
+  const Answer kv = answer_kv(typed({"kv", "qwen2.5-7b", "--engine", "ollama", "--weights",
+                                     "q4_k_m", "--kv", "q8_0", "--context", "256k"}),
+                              catalog);
+  const auto cache = in<std::int64_t>(first_row(kv, "kv.rows"), "bytes");
+  // 28 layers x 4 heads x (128 + 128) numbers of 34 bytes for 32.
+  CHECK(cache == 28LL * 4 * 256 * 34 / 32 * 262'144);
+  CHECK(cache + at<std::int64_t>(kv, "model.weights.resident_bytes") < 12'500 * kMiB);
+}
+
+// AlexsJones/llmfit#474: 34.7 tokens/s were estimated for Qwen3.5-35B-A3B in 2 bits on an RX 6900
+// XT as if each read every expert; 77.6 were measured.
+TEST_CASE("a step reads the experts that it chooses, not all of them") {
+  const Catalog catalog;
+  const Answer decode = answer_decode(typed({"decode", "qwen3.5-35b-a3b", "rx-6900-xt", "--weights",
+                                             "q2_k", "--context", "512", "--batch", "1"}),
+                                      catalog);
+  const Object& row = first_row(decode, "decode.rows");
+  CHECK(in<double>(row, "ceiling.tokens_per_second") > 77.6);
+  CHECK(in<std::int64_t>(row, "weight_bytes") * 8 <
+        at<std::int64_t>(decode, "model.weights.resident_bytes"));
+}
+
+// AlexsJones/llmfit#230, #497: Qwen3.5-122B-A10B was said to fit into 33 GB, as if only the experts
+// of one token were loaded; DeepSeek-V3 into 22 GB.
+TEST_CASE("all experts are loaded, whatever a token chooses") {
+  const Catalog catalog;
+  const Answer kv =
+      answer_kv(typed({"kv", "deepseek-v3", "--weights", "q4_k_m", "--context", "4k"}), catalog);
+  CHECK(at<std::int64_t>(kv, "model.weights.resident_bytes") > 370 * kGiB);
+  const Answer plan =
+      answer_plan(typed({"plan", "deepseek-v3", "rtx-4090", "--weights", "q4_k_m"}), catalog);
+  CHECK(plan.status == 1);
+}
