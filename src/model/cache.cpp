@@ -130,9 +130,11 @@ Bytes conv_row(const State& state, std::int64_t tp) {
 // The recurrent part: one k_width x v_width matrix per value head.
 Bytes matrix_bytes(const State& state, std::int64_t tp) {
   const Recurrent& r = state.mixer;
-  const Format& format = r.state_format ? *r.state_format : *state.conv_format;
   if (r.kind == Recurrent::short_conv) return Bytes(0);
-  if (r.kind == Recurrent::compressor) return payload_bytes(format, r.k_width, r.v_width);
+  if (r.kind == Recurrent::compressor)
+    return payload_bytes(r.state_format ? *r.state_format : *state.conv_format, r.k_width,
+                         r.v_width);
+  const Format& format = r.state_format ? *r.state_format : format_named("fp32");
   const std::int64_t heads = state_share(r.v_heads, tp, "value heads");
   return payload_bytes(format, checked_mul(heads, r.k_width), r.v_width);
 }

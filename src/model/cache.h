@@ -40,7 +40,7 @@ struct Part {
 
 struct State {  // fixed per sequence
   Recurrent mixer;
-  const Format* conv_format = nullptr;  // also of the state where the mixer does not say
+  const Format* conv_format = nullptr;  // of the convolution's rows and of a compressor's ring
 };
 
 using Law = std::variant<All, Window, Chunk, Compressed, Source, State>;

@@ -82,8 +82,8 @@ struct Recurrent {
                v_width = 0;  // state per v_head is k_width x v_width (mamba: k_width = state size)
   std::int64_t taps = 0;     // convolution kernel size; taps - 1 columns are kept
   std::int64_t conv_channels = 0;  // channels that pass the convolution
-  const Format* state_format =
-      nullptr;  // of the recurrent state, as the configuration asks; the rest is 16-bit
+  // Of the recurrent state, where the configuration says; the convolution's rows are 16-bit.
+  const Format* state_format = nullptr;
 };
 
 struct All {};

@@ -223,7 +223,7 @@ TEST_CASE("the budget closes: memory x utilisation less what is used is the pool
   CHECK(b.kv_pool.low <= b.kv_pool.value);
   CHECK(b.kv_pool.value <= b.kv_pool.high);
 
-  options.version = "0.20";
+  options.version = "0.19";
   const Budget before =
       make_vllm(options, shape_named("llama-8b"), deployment)->budget(device("h100-sxm", 79.18));
   CHECK(before.utilization == 0.9);

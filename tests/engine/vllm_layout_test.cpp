@@ -218,8 +218,8 @@ TEST_CASE("a request takes the pages that its law keeps") {
 }
 
 TEST_CASE("recurrent layers keep states by cache mode and drafted tokens") {
-  const auto states = [](std::map<std::string, std::string> set) {
-    const Server s(shape_named("qwen-27b"), "0.21", 1, "bf16", std::move(set));
+  const auto states = [](std::map<std::string, std::string> set, const char* version = "0.21") {
+    const Server s(shape_named("qwen-27b"), version, 1, "bf16", std::move(set));
     const Layout layout = s.layout();
     const auto row = std::find_if(layout.rows.begin(), layout.rows.end(),
                                   [](const auto& r) { return r.groups == 3; });
@@ -227,9 +227,28 @@ TEST_CASE("recurrent layers keep states by cache mode and drafted tokens") {
   };
   CHECK(states({{"mamba_cache_mode", "none"}}) == 1);
   CHECK(states({{"mamba_cache_mode", "align"}}) == 2);
-  CHECK(states({}) == 2);  // prefix caching is on since 0.20
-  CHECK(states({{"enable_prefix_caching", "false"}}) == 1);
+  CHECK(states({}) == 1);  // prefix caching is on by default since 0.28
+  CHECK(states({}, "0.28") == 2);
+  CHECK(states({{"enable_prefix_caching", "true"}}) == 2);
+  CHECK(states({{"enable_prefix_caching", "true"}}, "0.13") == 1);  // switched off again there
   CHECK_THROWS_AS(states({{"mamba_cache_mode", "sometimes"}}), Error);
+}
+
+TEST_CASE("Mamba keeps a state for every block of a cached prefix, in blocks of whole chunks") {
+  const auto layout = [](std::map<std::string, std::string> set) {
+    set.emplace("enable_prefix_caching", "true");
+    return Server(shape_named("granite-350m"), "0.17", 1, "bf16", std::move(set)).layout();
+  };
+  const auto states = [](const Layout& l, std::int64_t context) {
+    const auto row = std::find_if(l.rows.begin(), l.rows.end(),
+                                  [](const Layout::Row& r) { return r.groups > 1; });
+    return pages_of(row->demand, context);
+  };
+  // A state of 403,968 B, rows of 1,024 B: 395 tokens, two chunks of 256.
+  CHECK(layout({}).block_tokens == 512);
+  CHECK(states(layout({}), 5120) == 10);
+  CHECK(layout({{"mamba_cache_mode", "align"}}).block_tokens == 400);
+  CHECK(states(layout({{"mamba_cache_mode", "align"}}), 5120) == 2);
 }
 
 TEST_CASE("more context never needs fewer pages, and more memory never holds less") {

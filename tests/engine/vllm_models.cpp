@@ -88,6 +88,44 @@ ModelSpec nemotron_30b() {  // 64 heads of 64, 8 groups, state 128; layers witho
   return m;
 }
 
+ModelSpec granite_350m() {  // 48 heads of 32, one group, state 128, in the model's own 16 bits
+  Recurrent r;
+  r.kind = Recurrent::mamba2;
+  r.k_heads = 1;
+  r.v_heads = 48;
+  r.k_width = 128;
+  r.v_width = 32;
+  r.taps = 4;
+  r.conv_channels = 48 * 32 + 2 * 128;
+  ModelSpec m = empty_model(768, 32768);
+  add(m, recurrent_layer(r), 28);
+  add(m, attention_layer(4, 64, 64), 4);
+  return m;
+}
+
+ModelSpec qwen_next() {  // its configuration asks no format for states
+  ModelSpec m = delta_hybrid(48, 2, 32, 2048);
+  for (Layer& l : m.layers)
+    if (auto* r = std::get_if<Recurrent>(&l.mixer.kind)) r->state_format = nullptr;
+  return m;
+}
+
+ModelSpec exaone_32b() {
+  ModelSpec m = empty_model(5120, 131072);
+  for (int i = 0; i < 16; ++i) {
+    add(m, attention_layer(8, 128, 128, Window{Tokens(4096)}), 3);
+    add(m, attention_layer(8, 128, 128));
+  }
+  return m;
+}
+
+ModelSpec whisper() {
+  ModelSpec m = empty_model(1280, 448);
+  add(m, attention_layer(20, 64, 64), 32);
+  add(m, attention_layer(20, 64, 64, Source{}), 32);
+  return m;
+}
+
 ModelSpec kimi_k2() {
   ModelSpec m = empty_model(7168, 131072);
   add(m, latent_layer(64), 61);
@@ -120,6 +158,10 @@ const std::map<std::string_view, std::function<ModelSpec()>> kShapes = {
     {"qwen-122b", qwen_122b},
     {"qwen-122b-mtp", [] { return with_draft(qwen_122b(), own_draft(2), 1); }},
     {"qwen-35b", qwen_35b},
+    {"qwen-next", qwen_next},
+    {"granite-350m", granite_350m},
+    {"exaone-32b", exaone_32b},
+    {"whisper", whisper},
     {"kimi-linear", kimi_linear},
     {"lfm", lfm},
     {"nemotron-30b", nemotron_30b},
@@ -134,6 +176,12 @@ const std::map<std::string_view, std::function<ModelSpec()>> kShapes = {
     {"pixtral-12b", [] { return dense(40, 8, 128); }},
     {"qwen3-14b", [] { return dense(40, 8, 128); }},
     {"qwen3-1.7b", [] { return dense(28, 8, 128); }},
+    {"phi-4", [] { return dense(40, 10, 128); }},
+    {"qwen2.5-0.5b", [] { return dense(24, 2, 64); }},
+    {"qwen2.5-1.5b", [] { return dense(28, 2, 128); }},
+    {"qwen2.5-3b", [] { return dense(36, 2, 128); }},
+    {"qwen2-7b", [] { return dense(28, 4, 128); }},
+    {"minimax-m2.5", [] { return dense(62, 8, 128); }},
     {"qwen3-30b", [] { return dense(48, 4, 128); }},
     {"qwen3-235b", [] { return dense(94, 4, 128); }},
     {"opt-125m", [] { return dense(12, 12, 64); }},

@@ -6,10 +6,10 @@
 namespace kvplan::huggingface {
 namespace {
 
-// The recurrent state is kept in 32 bits unless the configuration says otherwise; the convolution
-// tail in 16.
+// Where the configuration does not say, every engine has its own.
 const Format* state_format(const Draft& d) {
-  return &format_named(d.keys.text({"mamba_ssm_cache_dtype", "mamba_ssm_dtype"}, "float32"));
+  const std::string said = d.keys.text({"mamba_ssm_cache_dtype", "mamba_ssm_dtype"});
+  return said.empty() ? nullptr : &format_named(said);
 }
 
 void matrix(Layer& layer, std::string_view name, std::int64_t rows, std::int64_t columns,

@@ -8,7 +8,7 @@ namespace kvplan::vllm {
 std::int64_t pages_of(const Demand& d, std::int64_t context) {
   switch (d.law) {
     case Demand::full:
-      return ceil_div(ceil_div(context, d.shards), d.block);
+      return checked_add(ceil_div(ceil_div(context, d.shards), d.block), d.extra);
     // A window may begin inside its first block: one block more.
     case Demand::window:
       return ceil_div(std::min(d.size - 1 + d.in_flight, context), d.block) + 1;

@@ -15,6 +15,7 @@ struct Demand {
   std::int64_t size = 0;       // tokens of the window, chunk or source; pages where fixed
   std::int64_t in_flight = 0;  // tokens that a window or chunk holds beside itself
   std::int64_t shards = 1;     // context-parallel ranks that share the tokens
+  std::int64_t extra = 0;      // pages beside those of the tokens
 
   friend bool operator==(const Demand&, const Demand&) = default;
 };

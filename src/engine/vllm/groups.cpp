@@ -9,8 +9,9 @@ namespace kvplan::vllm {
 namespace {
 
 bool one_demand(const std::vector<Bucket>& buckets) {
-  return std::all_of(buckets.begin(), buckets.end(),
-                     [&](const Bucket& b) { return b.demand == buckets.front().demand; });
+  return std::all_of(buckets.begin(), buckets.end(), [&](const Bucket& b) {
+    return b.demand == buckets.front().demand && b.recurrent == buckets.front().recurrent;
+  });
 }
 
 Bytes largest_page(const std::vector<Bucket>& buckets) {

@@ -46,7 +46,8 @@ Demand demand_of(const CacheGroup& group, const Served& served, std::int64_t blo
     d.in_flight = s.in_flight();
   } else if (std::holds_alternative<Source>(group.law)) {
     d.law = Demand::source;
-    d.size = served.source_tokens.n;
+    // The profiler counts on as many encoder tokens as one step has.
+    d.size = served.source_tokens.n > 0 ? served.source_tokens.n : s.batched_tokens;
   }
   return d;
 }
@@ -56,7 +57,10 @@ Demand state_demand(const Served& served, std::int64_t block) {
   const Serving& s = served.serving;
   Demand d;
   d.block = block;
-  if (s.state_cache == StateCache::all) return d;
+  if (s.state_cache == StateCache::all) {
+    d.extra = served.rules.speculates_on_all_states ? s.draft.tokens : 0;
+    return d;
+  }
   d.law = Demand::fixed;
   d.size = (s.state_cache == StateCache::align ? 2 : 1) + s.draft.tokens;
   return d;

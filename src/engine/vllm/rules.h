@@ -46,6 +46,8 @@ struct Rules {
   bool in_flight_batches = false;      // windows keep the tokens of every batch in flight
   bool caches_state_prefixes = false;  // prefix caching is on by default for recurrent models
   bool speculates_on_all_states = false;
+  // What prefix caching means to recurrent layers; where nothing is known they have none.
+  bool mamba_caches_every_block = false, aligns_states = false, aligns_where_drafted = false;
   bool prefix_caching = false;  // on by default for models of attention only
   // ---- printing and refusing
   PrintedTokens printed_tokens = PrintedTokens::blocks_over_groups;

@@ -52,9 +52,26 @@ bool is_recurrent(const ModelSpec& model) {
   });
 }
 
-StateCache state_cache(const Settings& settings, bool prefix_caching) {
+// All recurrent layers are Mamba's, whose kernels can keep the state at every block.
+bool is_mamba(const ModelSpec& model) {
+  return std::none_of(model.layers.begin(), model.layers.end(), [](const Layer& l) {
+    const auto* r = std::get_if<Recurrent>(&l.mixer.kind);
+    return r && r->kind != Recurrent::mamba1 && r->kind != Recurrent::mamba2;
+  });
+}
+
+StateCache default_state_cache(const Rules& rules, const Serving& s, const ModelSpec& model) {
+  if (!s.prefix_caching) return StateCache::none;
+  const bool every_block = rules.mamba_caches_every_block && is_mamba(model) &&
+                           !(rules.aligns_where_drafted && s.draft.tokens > 0);
+  if (every_block) return StateCache::all;
+  return rules.aligns_states ? StateCache::align : StateCache::none;
+}
+
+StateCache state_cache(const Settings& settings, const Rules& rules, const Serving& s,
+                       const ModelSpec& model) {
   const auto mode = settings.text("mamba_cache_mode");
-  if (!mode) return prefix_caching ? StateCache::align : StateCache::none;
+  if (!mode) return default_state_cache(rules, s, model);
   if (*mode == "none") return StateCache::none;
   if (*mode == "align") return StateCache::align;
   if (*mode == "all") return StateCache::all;
@@ -91,7 +108,7 @@ Serving serving_of(const EngineOptions& options, const Rules& rules, const Model
   const bool caches_by_default =
       is_recurrent(model) ? rules.caches_state_prefixes : rules.prefix_caching;
   s.prefix_caching = settings.boolean("enable_prefix_caching").value_or(caches_by_default);
-  s.state_cache = state_cache(settings, s.prefix_caching);
+  s.state_cache = state_cache(settings, rules, s, model);
   s.hybrid_groups =
       rules.hybrid_groups && !settings.boolean("disable_hybrid_kv_cache_manager").value_or(false);
   s.vision = !settings.boolean("language_model_only").value_or(false);
