@@ -8,6 +8,7 @@
 #include "engine/logged_shape.h"
 #include "engine/sglang/pool.h"
 #include "engine/shapes.h"
+#include "engine/vllm_models.h"
 
 using namespace kvplan;
 using namespace kvplan::test;
@@ -37,7 +38,7 @@ double share_of(std::int64_t gib, std::int64_t tp,
 
 TEST_CASE("caches that SGLang allocated come out to the printed digit") {
   const auto rows = truth_rows("engine_sglang.yaml");
-  REQUIRE(rows.size() == 10);
+  REQUIRE(rows.size() == 16);
   for (const Node& row : rows) {
     CAPTURE(text_at(row, "model"));
     Deployment deployment;
@@ -81,22 +82,51 @@ TEST_CASE("a pool too small for a window and a page is refused") {
   CHECK(engine->capacity(Bytes(kGiB), Tokens(8192)).max_context == Tokens(8192));
 }
 
+TEST_CASE("the pool of states and that of tokens come out as two public starts printed them") {
+  // Qwen3.8-27B-FP8 on an H100: 124 states and one for padding, 330,323 tokens of 65,536 B.
+  Bytes state(48 * (3 * 10240 * 2 + 48 * 128 * 128 * 4));
+  const Capacity newer = sglang_of(shape_named("qwen-27b"), {{"disable_radix_cache", "true"}})
+                             ->capacity(state * 125 + Bytes(330323LL * 65536), Tokens(1));
+  CHECK(newer.kv_tokens == 330323);
+  CHECK(newer.max_concurrency == doctest::Approx(124));
+  // Before, the budget paid for no padding. Qwen3.6-27B-FP8 on an RTX PRO 6000: 154 states.
+  EngineOptions older;
+  older.name = "sglang";
+  older.version = "0.5.9";
+  older.settings = {{"disable_radix_cache", "true"}};
+  const Capacity c = make_engine(older, shape_named("qwen-27b"), on_gpus(1))
+                         ->capacity(state * 154 + Bytes(403904LL * 65536), Tokens(1));
+  CHECK(c.kv_tokens == 403904);
+  CHECK(c.max_concurrency == doctest::Approx(154));
+}
+
+TEST_CASE("a token of DeepSeek-V4-Flash with a draft costs what SGLang printed") {
+  // 9,259.90 B: windows of a tenth of the tokens, rings of two windows, one layer more for drafts.
+  const auto engine = sglang_of(
+      shape_named("v4-flash"), {{"speculative_algorithm", "EAGLE"}, {"max_running_requests", "1"}});
+  const Bytes rings(2LL * 2 * 20 * 128 * 2 * 512 * 4);  // of one request and one for padding
+  const auto tokens = engine->capacity(rings + Bytes(9259900000), Tokens(1)).kv_tokens.value();
+  CHECK(tokens <= 1000000);
+  CHECK(tokens > 1000000 - 512);
+}
+
 TEST_CASE("states take a share of the pool, three for each request that caches its prefix") {
   const ModelSpec model = model_of({{48, gated_delta_net(48)}, {16, attention(4, 256)}});
   // A state: 48 x (3 x 10,240 x 2 B + 48 x 128 x 128 x 4 B).
   const std::int64_t state = 48 * (3 * 10240 * 2 + 48 * 128 * 128 * 4);
   const Bytes pool(100 * kGiB);
-  const auto states = static_cast<std::int64_t>(pool.real() * 0.9 / 1.9) / state;
+  // One of them is padding.
+  const auto states = static_cast<std::int64_t>(pool.real() * 0.9 / 1.9) / state - 1;
   const Capacity plain = sglang_of(model, {})->capacity(pool, Tokens(1));
   CHECK(plain.max_concurrency == doctest::Approx(static_cast<double>(states / 3)));
-  CHECK(plain.kv_tokens == static_cast<std::int64_t>(pool.real() / 1.9) / 65536);
+  CHECK(plain.kv_tokens == (pool.n - (states + 1) * state) / 65536);
   const Capacity without =
       sglang_of(model, {{"disable_radix_cache", "true"}})->capacity(pool, Tokens(1));
   CHECK(without.max_concurrency == doctest::Approx(static_cast<double>(states)));
   const Capacity given =
       sglang_of(model, {{"max_mamba_cache_size", "100"}})->capacity(pool, Tokens(1));
   CHECK(given.max_concurrency == 33);
-  CHECK(given.kv_tokens == (pool.n - 100 * state) / 65536);
+  CHECK(given.kv_tokens == (pool.n - 101 * state) / 65536);
 }
 
 TEST_CASE("what a load reserves holds that load") {

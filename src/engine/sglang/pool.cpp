@@ -33,14 +33,25 @@ void add_window(Rank& rank, Tokens size, Bytes page, const Serving& s) {
 // A compressor's ring is shorter than the window, or holds a whole stretch of 128 tokens.
 void add_state(Rank& rank, CacheGroup group, const Serving& s, std::int64_t tp) {
   Recurrent& mixer = std::get<State>(group.law).mixer;
-  if (mixer.kind != Recurrent::compressor) mixer.state_format = s.state_format;
-  const Bytes bytes = state_bytes(group, {tp, 1}) * static_cast<std::int64_t>(group.layers.size());
-  if (mixer.kind != Recurrent::compressor)
-    rank.state += bytes;
-  else if (mixer.k_width < rank.window.n)
-    rank.ring += bytes;
-  else
-    rank.per_request += bytes;
+  if (mixer.kind == Recurrent::compressor) return;  // add_rings() has them
+  mixer.state_format = s.state_format;
+  rank.state += state_bytes(group, {tp, 1}) * static_cast<std::int64_t>(group.layers.size());
+}
+
+// The fp32 rows that DeepSeek-V4's compressors sum up: values and weights, of ratio 4 those of the
+// neighbours too. Short rings are shared out over the tokens of a window, long ones are a
+// request's.
+void add_rings(Rank& rank, const CacheGroup& group, const Serving& s) {
+  const auto* law = std::get_if<Compressed>(&group.law);
+  if (!law) return;
+  std::int64_t width = 0;
+  for (const Part& part : group.entry) width += checked_mul(part.heads, part.width);
+  const bool overlaps = law->ratio == 4;
+  const std::int64_t rows = overlaps ? 2 * law->ratio : law->ratio;
+  const std::int64_t numbers = checked_mul(checked_mul(rows, overlaps ? 4 : 2), width);
+  const Bytes bytes = payload_bytes(format_named("fp32"), numbers, 1) *
+                      checked_mul(static_cast<std::int64_t>(group.layers.size()), s.rings);
+  (rows < rank.window.n ? rank.ring : rank.per_request) += bytes;
 }
 
 void add(Rank& rank, const CacheGroup& group, const Serving& s, std::int64_t tp) {
@@ -56,7 +67,6 @@ void add(Rank& rank, const CacheGroup& group, const Serving& s, std::int64_t tp)
     rank.per_page += page;
 }
 
-// Bytes that one more token adds to all pools together.
 double per_token(const Rank& rank, const Serving& s) {
   const auto page = static_cast<double>(s.page);
   double window = rank.window_per_page.real() / page;
@@ -66,7 +76,13 @@ double per_token(const Rank& rank, const Serving& s) {
 
 // States of drafted tokens are set aside before the pools are shared out.
 Bytes set_aside(const Rank& rank, const Serving& s) {
-  return rank.state * checked_mul(s.requests, s.draft_tokens);
+  return rank.state * checked_mul(s.requests, s.draft_tokens) + rank.per_request * s.slots;
+}
+
+// States that their share of what is left pays for.
+std::int64_t states_of(Bytes left, const Rank& rank, const Serving& s) {
+  const Bytes share = floored(left.real() * s.state_share / (1 + s.state_share));
+  return std::max<std::int64_t>(share / rank.state - (s.pads_states ? 1 : 0), 0);
 }
 
 }  // namespace
@@ -77,7 +93,10 @@ Rank rank_of(const std::vector<CacheGroup>& groups, const Serving& s, std::int64
   for (const CacheGroup& group : groups)  // windows first: rings are measured by them
     if (!std::holds_alternative<State>(group.law)) add(rank, group, s, tp);
   for (const CacheGroup& group : groups)
-    if (std::holds_alternative<State>(group.law)) add_state(rank, group, s, tp);
+    if (std::holds_alternative<State>(group.law))
+      add_state(rank, group, s, tp);
+    else
+      add_rings(rank, group, s);
   if (s.draft_layers > 0 && layers > 0)
     for (Bytes* bytes : {&rank.per_page, &rank.window_per_page, &rank.ring})
       bytes->n = mul_div(bytes->n, checked_add(layers, s.draft_layers), layers);
@@ -88,10 +107,9 @@ Held held_by(Bytes pool, const Rank& rank, const Serving& s) {
   Held held;
   Bytes left = std::max(pool - set_aside(rank, s), Bytes(0));
   if (rank.state.n > 0) {
-    const double q = s.state_share;
-    const std::int64_t states = s.states.value_or(floored(left.real() * q / (1 + q)) / rank.state);
+    const std::int64_t states = s.states ? *s.states : states_of(left, rank, s);
     held.requests = states / s.states_per_request;
-    left = s.states ? left - rank.state * states : floored(left.real() / (1 + q));
+    left -= rank.state * checked_add(states, s.pads_states ? 1 : 0);
   }
   const double each = per_token(rank, s);
   if (each <= 0 || left.n <= 0) return held;
@@ -119,13 +137,14 @@ Bytes pool_for(Tokens context, std::int64_t batch, const Rank& rank, const Servi
     pool = rank.per_page * (tokens / s.page);
   }
   if (rank.state.n > 0) {
-    const Bytes states =
-        rank.state * std::max(checked_mul(batch, s.states_per_request), s.states.value_or(0));
+    const std::int64_t wanted =
+        std::max(checked_mul(batch, s.states_per_request), s.states.value_or(0));
+    const Bytes states = rank.state * checked_add(wanted, s.pads_states ? 1 : 0);
     const double q = s.state_share;
     pool = s.states ? pool + states
                     : raised(std::max(pool.real() * (1 + q), states.real() * (1 + q) / q));
   }
-  return pool + rank.per_request * batch + set_aside(rank, s);
+  return pool + set_aside(rank, s);
 }
 
 }  // namespace kvplan::sglang

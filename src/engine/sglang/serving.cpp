@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/settings.h"
+#include "engine/version.h"
 
 namespace kvplan::sglang {
 namespace {
@@ -59,6 +60,9 @@ void read_speculation(const Settings& settings, const ModelSpec& model, Serving&
 }
 
 // Prefill chunk and largest captured batch by the device's memory.
+// The budget of states pays for the padding too: kv_cache_configurator.py, 0.5.16 and later.
+constexpr Version kPadsStates{0, 5, 16};
+
 struct Sizes {
   std::int64_t chunk, batch;
 };
@@ -103,10 +107,16 @@ Serving serving_of(const EngineOptions& options, const ModelSpec& model, const P
   if (p.tp % s.attention_dp != 0)
     throw Error("does not divide the " + std::to_string(p.tp) + " ranks").of("dp_size");
   s.shared_windows = settings.boolean("disable_hybrid_swa_memory").value_or(false);
-  s.window_share = share(settings, "swa_full_tokens_ratio", s.window_share, 1);
+  const bool compressed = has_shared_rows(model);
+  s.window_share = share(settings, "swa_full_tokens_ratio", compressed ? 0.1 : s.window_share, 1);
+  if (compressed) {  // one slot more, for padding
+    s.slots = checked_add(positive(settings, "max_running_requests").value_or(256), 1);
+    s.rings = settings.text("speculative_algorithm") ? 2 : 1;
+  }
   s.state_share = share(settings, "mamba_full_memory_ratio", s.state_share, 100);
   s.states = positive(settings, "max_mamba_cache_size");
   s.state_format = &format_named(settings.text("mamba_ssm_dtype").value_or("float32"));
+  s.pads_states = options.version.empty() || parse_version(options.version) >= kPadsStates;
   s.max_tokens = positive(settings, "max_total_tokens");
   read_speculation(settings, model, s);
   if (settings.boolean("disable_radix_cache").value_or(false))
@@ -121,8 +131,9 @@ CacheFormats formats_of(const EngineOptions& options, const ModelSpec& model,
                         const CacheFormats& asked) {
   CacheFormats formats = asked;
   const bool packed = Settings(options).text("attention_backend") != "trtllm_mla";
-  if (asked.name == "fp8" && packed && (has_sparse_latents(model) || has_shared_rows(model)))
-    formats = cache_formats("fp8_ds_mla");
+  const bool sparse = asked.name == "fp8" && packed && has_sparse_latents(model);
+  // DeepSeek-V4 has no other format there: "auto" is fp8_e4m3.
+  if (sparse || has_shared_rows(model)) formats = cache_formats("fp8_ds_mla");
   formats.index = &format_named("fp8-g128");  // 128 fp8 and an fp32 scale, whatever the cache
   return formats;
 }

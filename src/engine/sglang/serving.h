@@ -21,6 +21,9 @@ struct Serving {
   std::int64_t draft_layers = 0;
   std::int64_t draft_tokens = 0;  // whose states are kept until they are verified
   std::int64_t requests = 0;      // with speculation: that states are kept for
+  std::int64_t slots = 0;         // DeepSeek-V4: requests that rings are set aside for
+  std::int64_t rings = 1;         // its compressors keep as many windows
+  bool pads_states = true;        // one state more is allocated than requests may take
   std::optional<std::int64_t> max_tokens;
 };
 Serving serving_of(const EngineOptions&, const ModelSpec&, const Parallelism&);
