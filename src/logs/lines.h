@@ -30,4 +30,8 @@ class Lines {
   std::int64_t number_ = 0, newlines_ = 0, cut_ = 0;
 };
 
+// What a collector of logs that writes a JSON object a line was given: its escapes undone, which is
+// all that the tables need. Other lines as they are.
+std::string unwrapped(std::string line);
+
 }  // namespace kvplan::logs

@@ -87,6 +87,12 @@ void each(StartLog& log, const Found& f) {
   std::size_t i = 0;
   (notes(log, f, i++), ...);
 }
+// Every row that fits the text, not only the first.
+inline void all_of(std::span<const Row> rows, StartLog& log, std::string_view text,
+                   std::int64_t line) {
+  for (const Row& row : rows)
+    if (const auto captures = match(text, row.pattern)) row.note(log, {text, line, *captures});
+}
 // A flag that the line's mere presence gives.
 template <Key key, Key value>
 void given(StartLog& log, const Found&) {

@@ -70,7 +70,7 @@ void note_line(StartLog& log, std::string_view line, std::int64_t number) {
 StartLog read_log(std::istream& in) {
   StartLog log;
   Lines lines(in);
-  for (std::string line; lines.next(line);) note_line(log, line, lines.number());
+  for (std::string line; lines.next(line);) note_line(log, unwrapped(line), lines.number());
   log.lines = lines.number();
   log.cut_lines = lines.cut();
   return log;

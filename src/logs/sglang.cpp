@@ -20,6 +20,13 @@ void arguments(StartLog& log, const Found& f) {
       put(log, key, value);
 }
 
+Found without_first(const Found& f) {
+  Found rest = f;
+  std::copy(f.captures.at.begin() + 1, f.captures.at.end(), rest.captures.at.begin());
+  --rest.captures.count;
+  return rest;
+}
+
 // Keys and values are two sizes; a hybrid model prints a pair for each of its pools.
 void allocated(StartLog& log, const Found& f) {
   const auto tokens = whole(f[0]);
@@ -40,6 +47,31 @@ void windows(StartLog& log, const Found& f) {
   each<count<&L::tokens>, count<&L::window_tokens>>(log, f);
 }
 
+// The sum of both pools, which were printed one by one before.
+void both_pools(StartLog& log, const Found& f) {
+  for (auto* field : {&log.tokens, &log.window_tokens}) field->reset();
+  log.cache.reset();
+  each<bytes<&L::cache, kGiB, 2>, count<&L::window_tokens>, count<&L::tokens>>(log, f);
+}
+
+// Convolution and recurrent part of so many states; with speculation their drafts' beside.
+void states(StartLog& log, const Found& f) {
+  each<count<&L::states>>(log, f);
+  put(log, "max_mamba_cache_size", f[0]);
+  log.state_cache.reset();
+  for (std::size_t i = 1; i < f.captures.count; ++i)
+    if (const auto part = size(f[i], kGiB, 2, f.number)) add(log.state_cache, *part);
+}
+
+// DeepSeek-V4: "available_bytes=118.93 GB, c128_state_fixed=1.01 GB, full_token=9217792"; what is
+// fixed is printed too, but the engine computes it from the requests as kv-plan does.
+void compressed(StartLog& log, const Found& f) {
+  log.tokens.reset();
+  each<bytes<&L::pool, kGiB, 2>>(log, f);
+  const auto tokens = match(f[1], "full_token={n}");
+  if (tokens) count<&L::tokens>(log, {f.line, f.number, *tokens}, 0);
+}
+
 constexpr std::array kRows = {
     Row{"server_args=ServerArgs({*}", arguments},
     Row{"Load weight begin. avail mem={n} GB", each<bytes<&L::free_before, kGiB>>},
@@ -47,23 +79,20 @@ constexpr std::array kRows = {
         each<skip, bytes<&L::free_after, kGiB>, bytes<&L::weights, kGiB>>},
     Row{"Load weight end. {*}avail mem={n} GB", each<skip, bytes<&L::free_after, kGiB>>},
     Row{"KV Cache is allocated. {*}#tokens: {n}, K size: {n} GB, V size: {n} GB",
-        [](StartLog& log, const Found& f) {
-          Found rest = f;
-          std::copy(f.captures.at.begin() + 1, f.captures.at.end(), rest.captures.at.begin());
-          --rest.captures.count;
-          allocated(log, rest);
-        }},
+        [](StartLog& log, const Found& f) { allocated(log, without_first(f)); }},
     Row{"KV Cache is allocated. {*}#tokens: {n}, KV size: {n} GB",
-        [](StartLog& log, const Found& f) {
-          Found rest = f;
-          std::copy(f.captures.at.begin() + 1, f.captures.at.end(), rest.captures.at.begin());
-          --rest.captures.count;
-          allocated(log, rest);
-        }},
+        [](StartLog& log, const Found& f) { allocated(log, without_first(f)); }},
     Row{"Use sliding window memory pool. full_layer_tokens={n}, swa_layer_tokens={n}", windows},
+    Row{"SWAKVPool mem usage: {n} GB, swa size: {n}, full size: {n}", both_pools},
+    Row{"Memory profiling: {*}mem_fraction_static={n}, rest_memory={n} GB",
+        each<skip, ratio<&L::utilization, 4>, bytes<&L::pool, kGiB, 2>>},
+    Row{"DSV4 memory calculation: {*}available_bytes={n} GB{*}",
+        [](StartLog& log, const Found& f) { compressed(log, without_first(f)); }},
+    Row{"DSv4 memory calculation: {*}available_bytes={n} GB{*}",
+        [](StartLog& log, const Found& f) { compressed(log, without_first(f)); }},
     Row{"Mamba Cache is allocated. max_mamba_cache_size: {n}, conv_state size: {n}GB, ssm_state "
         "size: {n}GB",
-        each<count<&L::states>, bytes<&L::state_cache, kGiB>>},
+        states},
     Row{"max_total_num_tokens={n}, {*}context_len={n}",
         each<count<&L::tokens>, skip, set<"context_length">>},
     Row{"is larger than the profiled value {n}", each<count<&L::tokens>>},

@@ -96,6 +96,45 @@ void exact_pool(StartLog& log, const Found& f, std::size_t i) {
   if (printed) see(log.pool, *printed);
 }
 
+constexpr std::array kUsage = {
+    Row{"{n} GiB for weight, {n} GiB for peak activation, {n} GiB for non-torch memory, and {n} "
+        "GiB for CUDAGraph memory",
+        each<bytes<&L::weights, kGiB, 2>, bytes<&L::activation, kGiB, 2>,
+             bytes<&L::non_torch, kGiB, 2>, bytes<&L::graphs, kGiB, 2>>},
+    Row{"{n} GiB for consumed memory (weights + non-torch), {n} GiB for peak activation, and {n} "
+        "GiB for CUDAGraph memory",
+        each<bytes<&L::consumed, kGiB, 2>, bytes<&L::activation, kGiB, 2>,
+             bytes<&L::graphs, kGiB, 2>>},
+    Row{"Current kv cache memory in use is {n} bytes", each<exact_pool>},
+    Row{"Current kv cache memory in use is {n} GiB", each<bytes<&L::pool, kGiB, 2>>},
+};
+
+// The parts of the memory in use, printed after the graphs are captured.
+void usage(StartLog& log, const Found& f) {
+  each<bytes<&L::free_memory, kGiB, 2>, bytes<&L::device_memory, kGiB, 2>,
+       ratio<&L::utilization, 4>>(log, f);
+  all_of(kUsage, log, f[4], f.number);
+}
+
+constexpr std::array kProfile = {
+    Row{"total_gpu_memory={n}GiB", each<bytes<&L::device_memory, kGiB, 2>>},
+    Row{"non_torch_memory={n}GiB", each<bytes<&L::non_torch, kGiB, 2>>},
+    Row{"kv_cache_size={n}GiB", each<bytes<&L::pool, kGiB, 2>>},
+    Row{"gpu_memory_utilization={n}", each<ratio<&L::utilization, 2>>},
+    // The peak holds the weights too.
+    Row{"peak_torch_memory={n}GiB",
+        [](StartLog& log, const Found& f) {
+          auto peak = size(f[0], kGiB, 2, f.number);
+          if (!peak || !log.weights) return;
+          for (Bytes Printed<Bytes>::*side : {&Printed<Bytes>::least, &Printed<Bytes>::most})
+            (*peak).*side -= log.weights->least;
+          peak->half += log.weights->half;
+          see(log.activation, *peak);
+        }},
+};
+
+void profile(StartLog& log, const Found& f) { all_of(kProfile, log, f[0], f.number); }
+
 constexpr std::array kRows = {
     Row{"vLLM API server version {w}", served},
     Row{"Initializing a V1 LLM engine ({w}) with config: {*}", configuration},
@@ -123,6 +162,7 @@ constexpr std::array kRows = {
         "takes {n}GiB; the rest of the memory reserved for KV Cache is {n}GiB",
         each<bytes<&L::weights, kGiB, 2>, bytes<&L::non_torch, kGiB, 2>,
              bytes<&L::activation, kGiB, 2>, bytes<&L::pool, kGiB, 2>>},
+    Row{"Memory profiling results: {*}", profile},
     Row{"total_gpu_memory {n}GiB", each<bytes<&L::device_memory, kGiB, 2>>},
     Row{"gpu_memory_utilization {n}", each<ratio<&L::utilization, 2>>},
     Row{"model weights take {n}GiB", each<bytes<&L::weights, kGiB, 2>>},
@@ -130,40 +170,29 @@ constexpr std::array kRows = {
     Row{"PyTorch activation peak memory {n}GiB", each<bytes<&L::activation, kGiB, 2>>},
     Row{"available_kv_cache_memory {n}GiB", each<bytes<&L::pool, kGiB, 2>>},
     Row{"Free memory on device ({n}/{n} GiB) on startup. Desired GPU memory utilization is ({n}, "
-        "{n} GiB). Actual usage is {n} GiB for weight, {n} GiB for peak activation, {n} GiB for "
-        "non-torch memory, and {n} GiB for CUDAGraph memory. {*}Current kv cache memory in use is "
-        "{n} bytes",
-        each<bytes<&L::free_memory, kGiB, 2>, bytes<&L::device_memory, kGiB, 2>,
-             ratio<&L::utilization, 4>, skip, bytes<&L::weights, kGiB, 2>,
-             bytes<&L::activation, kGiB, 2>, bytes<&L::non_torch, kGiB, 2>,
-             bytes<&L::graphs, kGiB, 2>, skip, exact_pool>},
-    Row{"Free memory on device ({n}/{n} GiB) on startup. Desired GPU memory utilization is ({n}, "
-        "{n} GiB). Actual usage is {n} GiB for weight, {n} GiB for peak activation, {n} GiB for "
-        "non-torch memory, and {n} GiB for CUDAGraph memory",
-        each<bytes<&L::free_memory, kGiB, 2>, bytes<&L::device_memory, kGiB, 2>,
-             ratio<&L::utilization, 4>, skip, bytes<&L::weights, kGiB, 2>,
-             bytes<&L::activation, kGiB, 2>, bytes<&L::non_torch, kGiB, 2>,
-             bytes<&L::graphs, kGiB, 2>>},
-    Row{"Free memory on device ({n}/{n} GiB) on startup. Desired GPU memory utilization is ({n}, "
-        "{n} GiB). Actual usage is {n} GiB for consumed memory (weights + non-torch), {n} GiB for "
-        "peak activation, and {n} GiB for CUDAGraph memory",
-        each<bytes<&L::free_memory, kGiB, 2>, bytes<&L::device_memory, kGiB, 2>,
-             ratio<&L::utilization, 4>, skip, bytes<&L::consumed, kGiB, 2>,
-             bytes<&L::activation, kGiB, 2>, bytes<&L::graphs, kGiB, 2>>},
+        "{n} GiB). Actual usage is {*}",
+        usage},
     Row{"Estimated CUDA graph memory: {n} GiB", each<bytes<&L::graph_estimate, kGiB, 2>>},
     Row{"current --gpu-memory-utilization={n} is", each<ratio<&L::utilization, 4>>},
     Row{"Graph capturing finished in {n} secs, took {n} GiB",
         each<skip, bytes<&L::graphs, kGiB, 2>>},
     Row{"Available KV cache memory: {n} GiB", each<bytes<&L::pool, kGiB, 2>>},
+    Row{"Explicitly set ({n}/{n}) GiB for KV cache", each<bytes<&L::pool, kGiB, 2>>},
+    // Of the plugin for Ascend.
+    Row{"Available memory: {n}, total memory: {n}", each<exact_pool, bytes<&L::device_memory, 1>>},
     // Cache
     Row{"# GPU blocks: {n}, # CPU blocks: {n}", each<count<&L::blocks>, count<&L::host_blocks>>},
     Row{"# CUDA blocks: {n}, # CPU blocks: {n}", each<count<&L::blocks>, count<&L::host_blocks>>},
     Row{"# cuda blocks: {n}, # CPU blocks: {n}", each<count<&L::blocks>, count<&L::host_blocks>>},
     Row{"# rocm blocks: {n}, # CPU blocks: {n}", each<count<&L::blocks>, count<&L::host_blocks>>},
     Row{"# GPU blocks: {n}", each<count<&L::blocks>>},
+    Row{"GPU blocks: {n}, # CPU blocks: {n}", each<count<&L::blocks>, count<&L::host_blocks>>},
+    Row{"after num_gpu_blocks is: {n}", each<count<&L::blocks>>},
     Row{"GPU KV cache size: {n} tokens, Maximum concurrency for {n} tokens per request: {n}x",
         each<count<&L::tokens>, set<"max_model_len">, ratio<&L::concurrency, 2>>},
     Row{"GPU KV cache size: {n} tokens", each<count<&L::tokens>>},
+    Row{"CPU KV cache size: {n} tokens, Maximum concurrency for {n} tokens per request: {n}x",
+        each<count<&L::tokens>, set<"max_model_len">, ratio<&L::concurrency, 2>>},
     Row{"Maximum concurrency for {n} tokens per request: {n}x",
         each<set<"max_model_len">, ratio<&L::concurrency, 2>>},
     // Refusals
@@ -189,7 +218,10 @@ constexpr std::array kForms = {
     Form{"GPU KV cache size:", "0.8.3"},
     Form{"(EngineCore", "0.10"},
     Form{"Based on the available memory", "0.9"},
-    Form{"CUDA graph memory profiling is enabled", "0.21"},
+    Form{"CUDA graph memory profiling is enabled", "0.20"},
+    Form{"GiB for consumed memory (weights + non-torch)", "0.27"},
+    Form{"(EngineCore pid=", "0.17"},
+    Form{"tokens, Maximum concurrency for", "0.28"},
 };
 
 }  // namespace

@@ -234,3 +234,75 @@ TEST_CASE("a log that names no version is dated by the form of its lines") {
   CHECK(text("INFO GPU KV cache size: 178,880 tokens\n").version_hint == "0.8.3");
   CHECK(text("nothing that any engine prints\n").engine.empty());
 }
+
+TEST_CASE("a start of vLLM before 0.6.5 prints its profile as pairs") {
+  const StartLog log = text(  // vllm#10517
+      "Loading model weights took 14.9888 GB\n"
+      "Memory profiling results: total_gpu_memory=23.58GiB initial_memory_usage=15.34GiB "
+      "peak_torch_memory=17.06GiB memory_usage_post_profile=15.35GiB non_torch_memory=0.35GiB "
+      "kv_cache_size=3.81GiB gpu_memory_utilization=0.90\n"
+      "GPU blocks: 1952, # CPU blocks: 2048\n");
+  CHECK(log.device_memory->least == gib(23.58));
+  CHECK(log.non_torch->least == gib(0.35));
+  CHECK(log.pool->least == gib(3.81));
+  CHECK(log.utilization->least == 0.9);
+  CHECK(log.blocks->least == 1952);
+  CHECK(log.host_blocks->least == 2048);
+  const double peak = log.activation->least.real() / static_cast<double>(kGiB);  // without weights
+  CHECK(peak == doctest::Approx(17.06 - 14.9888));
+}
+
+TEST_CASE("lines that a collector wrapped in JSON read as what they were") {
+  const StartLog log = text(
+      "{\"log\":\"\\u001b[1;36m(EngineCore pid=1)\\u001b[0m INFO [gpu_worker.py:373] Available "
+      "\\u001b[1mKV\\u001b[0m cache memory: 9.25 GiB\\n\",\"stream\":\"stderr\"}\r\n"
+      "{\"message\": \"GPU KV cache size: 808,192 tokens\", \"level\": \"INFO\"}\r\n");
+  CHECK(log.engine == "vllm");
+  CHECK(log.pool->least == gib(9.25));
+  CHECK(log.tokens->least == 808192);
+  const StartLog ollama = text(
+      "{\"log\":\"time=1 level=INFO source=x msg=\\\"kv cache\\\" device=CUDA0 "
+      "size=\\\"1.5 GiB\\\"\\n\"}\n");
+  CHECK(ollama.cache_buffers.at("CUDA0").least == gib(1.5));
+}
+
+TEST_CASE("what a start of vLLM used in the end has its cache in GiB or bytes") {
+  const StartLog log = text(
+      "GPU KV cache size: 9,026,017 tokens\n"
+      "Free memory on device (191.36/191.69 GiB) on startup. Desired GPU memory utilization is "
+      "(0.9, 172.52 GiB). Actual usage is 11.88 GiB for consumed memory (weights + non-torch), "
+      "5.59 "
+      "GiB for peak activation, and 3.9 GiB for CUDAGraph memory. Current kv cache memory in use "
+      "is "
+      "155.04 GiB.\n");
+  CHECK(log.consumed->least == gib(11.88));
+  CHECK(log.pool->least == gib(155.04));
+  CHECK(log.version_hint == "0.27");
+}
+
+TEST_CASE("SGLang prints its pool outright, and both pools of a model with windows") {
+  const StartLog v4 = text(
+      "DSV4 memory calculation: bytes_per_full_token=13735.04, available_bytes=118.93 GB, "
+      "c128_state_fixed=1.01 GB, full_token=9217792\n");
+  CHECK(v4.engine == "sglang");
+  CHECK(v4.pool->least == gib(118.93));
+  CHECK(v4.tokens->least == 9217792);
+  const StartLog rest = text(
+      "Memory profiling: available_gpu_memory=57.01 GB, total_gpu_memory=93.58 GB, "
+      "mem_fraction_static=0.60, rest_memory=19.58 GB\n");
+  CHECK(rest.pool->least == gib(19.58));
+  CHECK(rest.utilization->least == 0.6);
+  const StartLog windows = text(
+      "KV Cache is allocated. dtype: torch.bfloat16, #tokens: 171008, K size: 16.31 GB, V size: "
+      "16.31 GB\nSWAKVPool mem usage: 36.69 GB, swa size: 171008, full size: 213761\n");
+  CHECK(windows.tokens->least == 213761);
+  CHECK(windows.window_tokens->least == 171008);
+  CHECK(windows.cache->least == gib(36.69));
+  const StartLog states = text(
+      "Mamba Cache is allocated. max_mamba_cache_size: 124, conv_state size: 0.34GB, ssm_state "
+      "size: "
+      "17.58GB\n");
+  CHECK(states.states->least == 124);
+  CHECK(states.settings.at("max_mamba_cache_size") == "124");
+  CHECK(states.state_cache->least.real() / static_cast<double>(kGiB) == doctest::Approx(17.92));
+}
