@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalog/huggingface.h"
 
+#include "catalog/huggingface/class_defaults.h"
 #include "catalog/huggingface/draft.h"
 #include "model/parameters.h"
+#include "word_list.h"
 
 namespace kvplan {
 namespace {
@@ -51,10 +53,11 @@ const Family& family_of(const Node& config, const Node& text) {
   return kUnknown;
 }
 
-Node defaults_of(const Family& family, bool nested) {
-  const bool of_class = nested && !family.nested_defaults.empty();
-  const std::string_view text = of_class ? family.nested_defaults : family.defaults;
-  return text.empty() ? Node{} : parse_yaml(text);
+// A nested configuration may leave out whatever equals its class' defaults.
+Node defaults_of(const Family& family, const Node& text, bool nested) {
+  const std::string_view of_class = nested ? class_defaults(model_type_of(text)) : "";
+  const std::string_view keys = of_class.empty() ? family.defaults : of_class;
+  return keys.empty() ? Node{} : parse_yaml(keys);
 }
 
 bool is_tied(const Draft& d) {
@@ -96,15 +99,33 @@ void check_size(const Draft& d) {
                 "with these widths and layers the model has more than 10^15 parameters");
 }
 
+// Have Llama's keys, but experts in their attention or a second decoder.
+constexpr std::string_view kUnlikeLlama = "jetmoe moshi";
+
+// A gated feed-forward and weighted norms: what a plain decoder is taken for.
+bool is_like_llama(const Keys& k) {
+  const std::string activation = k.text({"hidden_act", "hidden_activation", "activation_function"});
+  const bool gated = activation == "silu" || activation == "swish" || activation == "swiglu";
+  return gated && k.has({"rms_norm_eps", "norm_eps"});
+}
+
 void check_family(Draft& d) {
   if (&d.family != &kUnknown) return;
   if (d.keys.flag({"is_encoder_decoder"}))
     throw Error("model_type '" + d.model.model_type + "' is not known to kv-plan")
         .of("model_type")
         .advise("kv-plan knows T5 and Whisper among models with an encoder.");
+  if (!is_like_llama(d.keys) || has_word(kUnlikeLlama, d.model.model_type))
+    throw Error("model_type '" + d.model.model_type +
+                "' is not known to kv-plan, and nothing says that its layers are built as Llama's")
+        .of("model_type")
+        .advise(
+            "In a copy of the configuration, name a family that kv-plan knows and that has the "
+            "same layers: llama, gpt_neox, opt.");
   d.warn("unknown-model-type", "model_type '" + d.model.model_type +
-                                   "' is not known: read as a plain decoder, all of whose keys "
-                                   "that bear on memory are understood");
+                                   "' is not known: read as Llama is built, all of whose keys "
+                                   "that bear on memory are understood; norms, biases and the "
+                                   "total may differ a little");
 }
 
 // `visit` sees the draft when every key has been read.
@@ -114,7 +135,7 @@ ModelSpec read(const Node& config, const Node* quantization, Visit visit) {
   const Node& text = text_config(config);
   const Family& family = family_of(config, text);
   const bool nested = &text != &config;
-  const Node defaults = defaults_of(family, nested);
+  const Node defaults = defaults_of(family, text, nested);
   const Keys keys(text, &defaults);
   const Keys top = nested ? Keys(config) : keys;
   top.pass_over(kNested);

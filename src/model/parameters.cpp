@@ -68,7 +68,12 @@ void for_each_weight(const ModelSpec& model, bool with_mtp, Visit visit) {
 
 Parameters count_parameters(const ModelSpec& model) {
   Parameters p;
-  for_each_weight(model, false, [&](const Weight& w) { count(p, w); });
+  for_each_weight(model, false, [&](const Weight& w) {
+    if (model.vision_apart && w.role == Role::vision)
+      add(p.encoders_apart, parameters_of(w));
+    else
+      count(p, w);
+  });
   for (const Layer& layer : model.layers)
     if (layer.role == Layer::mtp)
       for (const Weight& w : layer.weights) add(p.mtp, parameters_of(w));

@@ -135,6 +135,7 @@ struct ModelSpec {
   std::vector<Layer> layers;
   std::vector<Weight> ends;    // embeddings, final norm, head
   std::vector<Weight> vision;  // towers and projectors
+  bool vision_apart = false;   // the publisher counts them apart from the model
   bool tied_head = false;      // the head is the embedding table: resident once, read by every step
   bool head_once_more = false;  // a tied file that stores the head too (extra bytes on disk)
   const Format* native =

@@ -11,18 +11,19 @@
 namespace kvplan {
 
 template <>
-inline constexpr auto description<Parameters> =
-    std::tuple{field("total", &Parameters::total, "parameters"),
-               field("active", &Parameters::active, "active"),
-               field("embedding", &Parameters::embedding, "embedding").where_it_varies(),
-               field("attention", &Parameters::attention, "attention").where_it_varies(),
-               field("mlp", &Parameters::mlp, "MLP").where_it_varies(),
-               field("experts", &Parameters::experts, "experts").where_it_varies(),
-               field("norms", &Parameters::norms, "norms").where_it_varies(),
-               field("vision", &Parameters::vision, "vision").where_it_varies(),
-               field("mtp", &Parameters::mtp, "MTP").where_it_varies(),
-               field("stored_copies", &Parameters::stored_copies),
-               field("scales", &Parameters::scales)};
+inline constexpr auto description<Parameters> = std::tuple{
+    field("total", &Parameters::total, "parameters"),
+    field("active", &Parameters::active, "active"),
+    field("embedding", &Parameters::embedding, "embedding").where_it_varies(),
+    field("attention", &Parameters::attention, "attention").where_it_varies(),
+    field("mlp", &Parameters::mlp, "MLP").where_it_varies(),
+    field("experts", &Parameters::experts, "experts").where_it_varies(),
+    field("norms", &Parameters::norms, "norms").where_it_varies(),
+    field("vision", &Parameters::vision, "vision").where_it_varies(),
+    field("encoders_apart", &Parameters::encoders_apart, "encoders, apart").where_it_varies(),
+    field("mtp", &Parameters::mtp, "MTP").where_it_varies(),
+    field("stored_copies", &Parameters::stored_copies),
+    field("scales", &Parameters::scales)};
 
 // The format that holds most of a role; "q4_k and others" where it is not the only one.
 std::string format_of(const RoleBytes&);

@@ -163,3 +163,45 @@ TEST_CASE("a key that somebody typed wrong is met with the near miss") {
     CHECK(r.text.find(r.key == right ? wrong : right) != std::string::npos);
   }
 }
+
+TEST_CASE("a family that kv-plan does not know is read only where it is built as Llama") {
+  const std::string like = decoder("model_type: somebodys, hidden_act: silu, rms_norm_eps: 1e-5");
+  const ModelSpec model = read(like);
+  CHECK(model.warnings.at(0).code == "unknown-model-type");
+  // BioGPT, Persimmon, BitNet: two matrices in a feed-forward, squared ReLU.
+  for (const std::string activation : {"gelu", "relu2", "quick_gelu"})
+    CHECK(refusal(
+              decoder("model_type: somebodys, hidden_act: " + activation + ", rms_norm_eps: 1e-5"))
+              .key == "model_type");
+  CHECK(refusal(decoder("model_type: somebodys, hidden_act: silu, layer_norm_eps: 1e-5")).key ==
+        "model_type");
+  CHECK(refusal(decoder("model_type: somebodys, hidden_act: silu, rms_norm_eps: 1e-5, "
+                        "shared_block_size: 7"))
+            .text.find("somebodys") != std::string::npos);
+}
+
+TEST_CASE("a bias of queries, keys and values is none of the output") {
+  // transformers writes qkv_bias into what it saves: Qwen1.5-MoE-A2.7B, 14,315,784,192.
+  CHECK(count_parameters(
+            read("{model_type: qwen2_moe, hidden_size: 2048, intermediate_size: 5632, "
+                 "num_hidden_layers: 24, num_attention_heads: 16, num_key_value_heads: 16, "
+                 "vocab_size: 151936, num_experts: 60, num_experts_per_tok: 4, "
+                 "moe_intermediate_size: 1408, shared_expert_intermediate_size: 5632, "
+                 "qkv_bias: true, tie_word_embeddings: false}"))
+            .total == 14'315'784'192);
+}
+
+TEST_CASE("hybrids say by either of their names which layers attend") {
+  const auto granite = [](const std::string& one, const std::string& other) {
+    return read(
+        "{model_type: granitemoehybrid, hidden_size: 64, num_hidden_layers: 2, "
+        "num_attention_heads: 4, intermediate_size: 128, vocab_size: 100, "
+        "mamba_n_heads: 4, mamba_d_head: 32, mamba_d_state: 16, mamba_d_conv: 4, "
+        "layer_types: [" +
+        one + ", " + other + "]}");
+  };
+  const Parameters v4 = count_parameters(granite("mamba", "attention")),
+                   v5 = count_parameters(granite("linear_attention", "full_attention"));
+  CHECK(v4.total == v5.total);
+  CHECK(v4.attention == v5.attention);
+}

@@ -6,10 +6,10 @@ namespace kvplan::huggingface {
 namespace {
 
 void add_biases(const Draft& d, Layer& layer, const Attention& a, std::int64_t q_rows) {
-  const bool asked =
-      d.keys.flag({"attention_bias", "add_qkv_bias", "use_qkv_bias", "qkv_bias", "use_bias"});
+  const bool asked = d.keys.flag({"attention_bias", "use_bias"}),
+             on_inputs = d.keys.flag({"add_qkv_bias", "use_qkv_bias", "qkv_bias"});
   Weights& w = layer.weights;
-  if (d.family.qkv_bias || asked) {
+  if (d.family.qkv_bias || asked || on_inputs) {
     add_vector(w, "self_attn.q_proj.bias", Role::attention, q_rows, Sharding::split);
     add_vector(w, "self_attn.k_proj.bias", Role::attention, a.kv_heads * a.k_width,
                Sharding::kv_heads);
@@ -49,7 +49,7 @@ Attention attention_shape(const Draft& d) {
 void add_heads(Draft& d, Layer& layer, const Attention& a, Reach reach) {
   layer.mixer.kind = a;
   layer.mixer.reach = {reach};
-  const bool gate = d.family.output_gate || d.keys.flag({"attn_output_gate"});
+  const bool gate = d.keys.flag({"attn_output_gate"}, d.family.output_gate);
   const std::int64_t q_rows = a.heads * a.k_width * (gate ? 2 : 1);
   Weights& w = layer.weights;
   add_matrix(w, "self_attn.q_proj", Role::attention, q_rows, d.hidden);

@@ -41,10 +41,8 @@ struct Family {
   std::int64_t global_every = 0;   // without a pattern key, every n-th layer looks at everything
   std::int64_t mtp_layers = 0;     // stored although no key says so
 
-  // Keys that count where a configuration leaves them out, as YAML. A configuration nested in
-  // another one may leave out whatever equals its class' defaults.
+  // Keys that count where a configuration leaves them out, as YAML.
   std::string_view defaults = {};
-  std::string_view nested_defaults = {};
 
   // Before all layers: corrects the widths.
   void (*widths)(Draft&) = nullptr;

@@ -11,13 +11,27 @@ bool is_global(const Draft& d, std::int64_t i) {
   return std::holds_alternative<All>(reach_of(d, i));
 }
 
-Attention geometry(const Draft& d, bool global) {
+// transformers v5 lists what differs in a layer under its index, with leading zeros.
+std::optional<Keys> own_keys(const Draft& d, std::int64_t i) {
+  const auto all = d.keys.if_inside({"per_layer_config"});
+  if (!all) return std::nullopt;
+  const std::string index = std::to_string(i);
+  for (const std::string& name : {index, "0" + index, "00" + index})
+    if (auto own = all->if_inside({std::string_view(name)})) return own;
+  return std::nullopt;
+}
+
+Attention geometry(const Draft& d, std::int64_t i, bool global) {
   Attention a = attention_shape(d);
+  if (const auto own = own_keys(d, i)) {
+    a.k_width = a.v_width = own->count_or({"head_dim"}, a.k_width);
+    a.kv_heads = own->count_or({"num_key_value_heads"}, a.kv_heads);
+  }
   const auto width = d.keys.integer({"global_head_dim"}, 1);
   const auto kv_heads = d.keys.integer({"num_global_key_value_heads"}, 1);
   if (!global) return a;
-  a.k_width = a.v_width = width.value_or(d.head_dim);
-  a.kv_heads = kv_heads.value_or(d.kv_heads);
+  a.k_width = a.v_width = width.value_or(a.k_width);
+  a.kv_heads = kv_heads.value_or(a.kv_heads);
   if (a.heads % a.kv_heads != 0)
     d.keys.refuse({"num_global_key_value_heads"}, "does not divide the attention heads");
   return a;
@@ -36,7 +50,7 @@ std::optional<int> shared_with(const Draft& d, std::int64_t i, bool global) {
 
 void add_gemma_attention(Draft& d, std::int64_t i, Layer& layer) {
   const bool global = is_global(d, i);
-  add_heads(d, layer, geometry(d, global), reach_of(d, i));
+  add_heads(d, layer, geometry(d, i, global), reach_of(d, i));
   layer.mixer.shares_cache_of = shared_with(d, i, global);
 }
 

@@ -47,8 +47,10 @@ void jamba_layer(Draft& d, std::int64_t i, Layer& layer) {
 // the experts, or alone where there are none.
 void mamba2_hybrid_layer(Draft& d, std::int64_t i, Layer& layer) {
   const auto type = d.keys.entry_text({"layer_types", "layers_block_type"}, i);
-  const bool attention = type ? *type == "attention" : d.keys.lists({"attn_layer_indices"}, i);
-  if (type && *type != "attention" && *type != "mamba")
+  // transformers v5 calls the two as in other models.
+  const bool listed = type && (*type == "attention" || *type == "full_attention"),
+             attention = type ? listed : d.keys.lists({"attn_layer_indices"}, i);
+  if (type && !listed && *type != "mamba" && *type != "linear_attention")
     d.keys.refuse({"layer_types", "layers_block_type"}, "kv-plan does not know '" + *type + "'");
   if (!type) d.keys.required({"attn_layer_indices"});
   if (attention)
@@ -102,6 +104,11 @@ void lfm2_layer(Draft& d, std::int64_t i, Layer& layer) {
 void mamba_layer(Draft& d, std::int64_t, Layer& layer) {
   const std::int64_t expanded = d.keys.count_or({"expand"}, 2) * d.hidden;
   layer.mixer.kind = add_mamba1(d, layer, d.keys.count_or({"intermediate_size"}, expanded));
+  add_layer_norms(d, layer);
+}
+
+void mamba2_layer(Draft& d, std::int64_t, Layer& layer) {
+  layer.mixer.kind = add_mamba2(d, layer);
   add_layer_norms(d, layer);
 }
 

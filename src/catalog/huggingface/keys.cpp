@@ -37,11 +37,13 @@ Keys::Keys(const Node& map, const Node* defaults)
 
 std::optional<Keys::Found> Keys::found(Names names) const {
   std::optional<Found> first;
+  bool said = false;  // null is said too: it means "not this" and no default replaces it
   for (const Node* source : {map_, defaults_}) {
-    if (!source || first) break;
+    if (!source || said) break;
     for (const std::string_view name : names) {
       const Node* value = source->find(name);
       if (!value) continue;
+      said = true;
       record_->read.insert(value);
       if (!first && value->kind != Node::null) first = Found{name, value};
     }

@@ -6,11 +6,11 @@
 namespace kvplan::huggingface {
 namespace {
 
-// M or "mamba", * or "attention", - or "mlp", E or "moe".
+// M or "mamba", * or "attention", - or "mlp", E or "moe"; transformers v5 has names of its own.
 void add_block(Draft& d, Layer& layer, std::string_view type, Names key) {
-  if (type == "M" || type == "mamba")
+  if (type == "M" || type == "mamba" || type == "linear_attention")
     layer.mixer.kind = add_mamba2(d, layer);
-  else if (type == "*" || type == "attention")
+  else if (type == "*" || type == "attention" || type == "full_attention")
     add_attention(d, 0, layer);
   else if (type == "-" || type == "mlp")
     add_feed_forward(d, layer.weights, Role::mlp, d.inner, d.hidden);

@@ -14,6 +14,7 @@ void falcon_h1_layer(Draft&, std::int64_t i, Layer&);
 void lfm2_widths(Draft&);
 void lfm2_layer(Draft&, std::int64_t i, Layer&);
 void mamba_layer(Draft&, std::int64_t i, Layer&);
+void mamba2_layer(Draft&, std::int64_t i, Layer&);
 // nemotron.cpp
 void nemotron_h_layer(Draft&, std::int64_t i, Layer&);
 void nemotron_h_mtp_layer(Draft&, std::int64_t last, Layer&);
@@ -35,6 +36,7 @@ void bert_layer(Draft&, std::int64_t i, Layer&);
 void finish_bert(Draft&);
 // variations.cpp: decoders that deviate in one place
 void falcon_layer(Draft&, std::int64_t i, Layer&);
+void apertus_layer(Draft&, std::int64_t i, Layer&);
 void gpt_oss_layer(Draft&, std::int64_t i, Layer&);
 void mimo_v2_layer(Draft&, std::int64_t i, Layer&);
 void minimax_m3_layer(Draft&, std::int64_t i, Layer&);

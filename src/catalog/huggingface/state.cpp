@@ -94,9 +94,10 @@ Recurrent add_mamba2(Draft& d, Layer& layer) {
   const Keys& k = d.keys;
   Recurrent r;
   r.kind = Recurrent::mamba2;
-  r.v_heads = k.count({"mamba_num_heads", "mamba_n_heads"});
-  r.v_width = k.count({"mamba_head_dim", "mamba_d_head"});
-  r.k_width = k.count({"ssm_state_size", "mamba_d_state"});
+  const bool pure = k.has({"state_size"});  // Mamba-2 alone: its heads are the model's
+  r.v_heads = pure ? k.count({"num_heads"}) : k.count({"mamba_num_heads", "mamba_n_heads"});
+  r.v_width = pure ? k.count({"head_dim"}) : k.count({"mamba_head_dim", "mamba_d_head"});
+  r.k_width = k.count({"ssm_state_size", "mamba_d_state", "state_size"});
   r.k_heads = k.count_or({"n_groups", "mamba_n_groups"}, 1);
   r.taps = k.count({"conv_kernel", "mamba_d_conv"});
   k.pass_over({"expand", "mamba_expand", "mamba_d_ssm", "chunk_size", "mamba_chunk_size",

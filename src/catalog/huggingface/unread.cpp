@@ -81,6 +81,8 @@ constexpr std::string_view kIrrelevant[] = {
     "use_grouped_topk moe_renormalize moe_router_activation_func moe_router_use_sigmoid "
     "moe_shared_expert_overlap moe_aux_loss_coeff score_function route_norm route_scale "
     "moe_gate moe_use_aux_free topk_method router_bias_update_rate use_moe moe_capacity",
+    "global_attn_every_n_layers mup_enabled layer_norm_elementwise_affine enable_bias "
+    "moe_norm_min",
     // biases and heads that are absent, or that the family implies
     "bias no_bias add_bias_linear mamba_proj_bias lm_head rm_head embd_layer "
     "attention_output_gate use_flash_attn use_fused_rms_norm use_mamba_kernels use_mtp "
@@ -102,7 +104,9 @@ constexpr std::string_view kIrrelevant[] = {
     "use_unified_vision_chunk process_image_mode spatial_merge_size vision_soft_tokens_per_image "
     "audio_soft_tokens_per_image select_layer downsample_ratio dynamic_image_size force_image_size "
     "max_dynamic_patch min_dynamic_patch ps_version use_thumbnail template use_backbone_lora "
-    "use_llm_lora pad2square hidden_size vocab_size tie_word_embeddings num_attention_heads",
+    "use_llm_lora pad2square hidden_size vocab_size tie_word_embeddings num_attention_heads "
+    "perceiver_config pixel_shuffle_factor qk_layer_norms use_resampler num_image_tokens "
+    "neftune_noise_alpha transformers_js_config use_reentrant_checkpointing is_composition",
 };
 
 constexpr std::string_view kHarmlessStarts[] = {"_",       "rope_",    "rotary_",     "output_",
@@ -136,13 +140,14 @@ bool is_irrelevant(std::string_view name) {
          std::any_of(std::begin(kHarmlessEnds), std::end(kHarmlessEnds), ends);
 }
 
-// A wrapper's own keys describe towers and projectors, never the text model's memory.
+// A wrapper's own keys describe towers and projectors, never the text model's memory: where those
+// are counted, the others say how images are cut and prompts are made.
 void account_for_wrapper(Draft& d) {
   for (const Keys::Unread& key : d.top.unread()) {
     if (is_irrelevant(key.name) || key.name.find('.') != key.name.npos) continue;
     if (key.name.ends_with("_config"))
       d.warn("part-not-counted", "what '" + key.name + "' describes is not counted");
-    else
+    else if (d.model.vision.empty())
       d.warn("unread-key", "configuration key '" + key.name + "' was not used");
   }
 }
@@ -211,6 +216,18 @@ std::string meant(const Draft& d, std::string_view name) {
   return {};
 }
 
+Error not_understood(const Draft& d, const Keys::Unread& key) {
+  const std::string of = d.family.types == "?" ? " in model_type '" + d.model.model_type +
+                                                     "', which it does not know either"
+                                               : " here";
+  return Error("this key may bear on memory and kv-plan does not know what it means" + of)
+      .of(key.name)
+      .at_line(key.line)
+      .advise(
+          "Remove it in a copy of the configuration if it changes neither the cache nor "
+          "the weights.");
+}
+
 }  // namespace
 
 Node keys_that_count(const Draft& d) { return kept_of(d, d.top.node()); }
@@ -230,13 +247,7 @@ void account_for_unread_keys(Draft& d) {
           .of(key.name)
           .at_line(key.line)
           .advise("Did you mean " + near + "?");
-    if (sounds_like_memory(name) && !key.off)
-      throw Error("this key may bear on memory and kv-plan does not know what it means here")
-          .of(key.name)
-          .at_line(key.line)
-          .advise(
-              "Remove it in a copy of the configuration if it changes neither the cache nor "
-              "the weights.");
+    if (sounds_like_memory(name) && !key.off) throw not_understood(d, key);
     d.warn("unread-key", "configuration key '" + key.name + "' was not used");
   }
 }

@@ -22,6 +22,12 @@ void falcon_layer(Draft& d, std::int64_t i, Layer& layer) {
   add_vector(layer.weights, "mlp.down_proj.bias", Role::mlp, d.hidden);
 }
 
+// Apertus: its activation, xIELU, learns two numbers a layer.
+void apertus_layer(Draft& d, std::int64_t i, Layer& layer) {
+  decoder_layer(d, i, layer);
+  add_vector(layer.weights, "mlp.act_fn", Role::mlp, 2);
+}
+
 // gpt-oss: a sink per head; the router and every expert have biases.
 void gpt_oss_layer(Draft& d, std::int64_t i, Layer& layer) {
   decoder_layer(d, i, layer);

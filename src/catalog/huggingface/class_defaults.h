@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// A configuration nested in another one is written without the keys that equal its class' defaults.
+#pragma once
+#include <string_view>
+
+namespace kvplan::huggingface {
+
+// What the class of this model_type takes for absent keys, as YAML; empty where it is not known.
+// Text models and towers alike.
+std::string_view class_defaults(std::string_view model_type);
+
+}  // namespace kvplan::huggingface
