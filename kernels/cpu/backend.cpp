@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/cpu/device.h"
+#include "kernels/cpu/libraries.h"
 #include "kernels/cpu/runs.h"
 #include "kernels/cpu/usage.h"
 #include "kernels/overload.h"
@@ -29,6 +30,8 @@ class CpuBackend : public Backend {
   std::string name() const override { return "cpu"; }
   DeviceSpec device() const override { return local_cpu(); }
   std::optional<Bytes> free_memory() const override { return available_memory(); }
+
+  std::vector<std::string> missing() const override { return missing_gemm_libraries(); }
 
   std::optional<Bytes> buffers() override { return context().arena.bytes(); }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with weights. Each thread owns a slice of the rows of W.
+// Products with weights. Each thread owns a slice of the rows of W. With many rows of x, libraries
+// that the machine has compete with the bundled kernel.
 #include <algorithm>
 #include <limits>
 #include <string>
 
+#include "kernels/cpu/best_of_run.h"
 #include "kernels/cpu/gemv.h"
-#include "kernels/cpu/runs.h"
+#include "kernels/cpu/libraries.h"
 #include "kernels/numbers.h"
 #include "kernels/problem.h"
 #include "kernels/reference.h"
@@ -18,6 +20,7 @@ constexpr double kTolerance = 0x1p-16;
 constexpr std::int64_t kCheckedRows = 32;
 // Rows of W that stay in a near cache while more than 16 rows of x pass.
 constexpr std::int64_t kChunkBytes = 256 * kKiB;
+constexpr std::int64_t kFloatsOfChunk = kMiB;  // of W, for libraries without bf16
 
 struct Layout {
   std::int64_t row = 0, scales = 0;  // bytes of one row of W
@@ -26,24 +29,46 @@ struct Layout {
       : row(payload_bytes(format, 1, k).n), scales(scale_bytes(format, 1, k).n) {}
 };
 
-class GemmRun : public CpuRun {
+class GemmRun : public BestOfRun {
  public:
   GemmRun(const CpuContext& context, const GemmShape& shape, GemvKernel kernel)
-      : CpuRun(context),
+      : BestOfRun(context),
         shape_(shape),
         kernel_(kernel),
         layout_(*shape.weights, shape.k),
         x_(activations(static_cast<std::size_t>(shape.m * shape.k), 7, 4.0f), shape.m, shape.k),
         y_(static_cast<std::size_t>(shape.n * x_.padded)),
         place_(context.arena,
-               Bytes(largest_slice().last * (layout_.row + layout_.scales) + kScaleAlignment)) {}
+               Bytes(largest_slice().last * (layout_.row + layout_.scales) + kScaleAlignment)) {
+    variants_.push_back({"bundled", [this](int thread) { multiply(thread); }});
+    if (shape.m > kGemvRows && context.isa == best_isa())
+      for (const GemmLibrary& library : gemm_libraries()) add(library);
+  }
 
   Work work() const override { return work_of(shape_); }
 
-  void place() override { place_.advance(); }
+  // A library that errs is left out and named.
+  double error() override {
+    const double bundled = error_of_variant(variants_.front());
+    drop([this](const Variant& variant) {
+      const bool wrong = !(error_of_variant(variant) <= 1);
+      if (wrong) wrong_ += ", " + variant.name + " errs";
+      return wrong;
+    });
+    return bundled;
+  }
 
-  void work_on(int thread) override {
-    const Slice rows = slice_of(shape_.n, thread, context_.team.size());
+  std::string description() const override { return BestOfRun::description() + wrong_; }
+
+ private:
+  static constexpr std::int64_t kScaleAlignment = 64;
+
+  void advance() override { place_.advance(); }
+
+  Slice rows_of(int thread) const { return slice_of(shape_.n, thread, context_.team.size()); }
+
+  void multiply(int thread) {
+    const Slice rows = rows_of(thread);
     const std::int64_t count = rows.last - rows.first;
     const std::int64_t chunk =
         shape_.m <= kGemvRows ? count : std::max<std::int64_t>(8, kChunkBytes / layout_.row);
@@ -53,9 +78,50 @@ class GemmRun : public CpuRun {
                &x_, y_.data() + (rows.first + first) * x_.padded});
   }
 
-  double error() override {
+  void add(const GemmLibrary& library) {
+    if (shape_.weights->name == "fp32")
+      variants_.push_back({library.name, [this, &library](int thread) {
+                             library.floats(product<float>(thread, x_.fp32.data()));
+                           }});
+    else if (shape_.weights->name == "bf16" && library.bf16)
+      variants_.push_back({library.name, [this, &library](int thread) {
+                             library.bf16(product<std::uint16_t>(thread, x_.bf16.data()));
+                           }});
+    else if (shape_.weights->name == "bf16")
+      variants_.push_back({library.name + " on floats",
+                           [this, &library](int thread) { multiply_floats(library, thread); }});
+  }
+
+  template <class T>
+  LibraryProduct<T> product(int thread, const T* x) {
+    const Slice rows = rows_of(thread);
+    return {reinterpret_cast<const T*>(place_.of(thread)),
+            x,
+            y_.data() + rows.first * x_.padded,
+            rows.last - rows.first,
+            x_.m,
+            x_.k,
+            x_.stride,
+            x_.padded};
+  }
+
+  // Some rows of bf16 at a time become floats.
+  void multiply_floats(const GemmLibrary& library, int thread) {
+    const auto all = product<std::uint16_t>(thread, x_.bf16.data());
+    const std::int64_t most = std::max<std::int64_t>(16, kFloatsOfChunk / all.k);
+    std::vector<float> w(static_cast<std::size_t>(std::min(most, all.n) * all.k));
+    for (std::int64_t first = 0; first < all.n; first += most) {
+      const std::int64_t rows = std::min(most, all.n - first);
+      const std::uint16_t* from = all.w + first * all.k;
+      for (std::int64_t i = 0; i < rows * all.k; ++i) w[i] = from_bf16(from[i]);
+      library.floats({w.data(), x_.fp32.data(), all.y + first * all.y_stride, rows, all.m, all.k,
+                      all.x_stride, all.y_stride});
+    }
+  }
+
+  double error_of_variant(const Variant& variant) {
     std::fill(y_.begin(), y_.end(), std::numeric_limits<float>::quiet_NaN());
-    sample();
+    pass(variant);
     double worst = 0;
     const std::int64_t step = std::max<std::int64_t>(1, shape_.n / kCheckedRows);
     std::vector<double> w(static_cast<std::size_t>(shape_.k)), x(w.size());
@@ -69,13 +135,10 @@ class GemmRun : public CpuRun {
     return worst;
   }
 
- private:
-  static constexpr std::int64_t kScaleAlignment = 64;
-
   Slice largest_slice() const {
     Slice largest;
     for (int t = 0; t < context_.team.size(); ++t) {
-      const Slice rows = slice_of(shape_.n, t, context_.team.size());
+      const Slice rows = rows_of(t);
       largest.last = std::max(largest.last, rows.last - rows.first);
     }
     return largest;
@@ -86,7 +149,7 @@ class GemmRun : public CpuRun {
 
   void read_row(std::int64_t n, std::span<double> out) const {
     for (int t = 0; t < context_.team.size(); ++t) {
-      const Slice rows = slice_of(shape_.n, t, context_.team.size());
+      const Slice rows = rows_of(t);
       if (n < rows.first || n >= rows.last) continue;
       const std::int64_t local = n - rows.first;
       decode_row(*shape_.weights, place_.of(t) + local * layout_.row,
@@ -100,6 +163,7 @@ class GemmRun : public CpuRun {
   Activations x_;
   std::vector<float> y_;  // [n][padded]
   Place place_;
+  std::string wrong_;
 };
 
 }  // namespace

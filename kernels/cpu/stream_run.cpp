@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams: every variant is tried when the first sample is asked for, and the fastest is kept.
+// Streams of memory, each in several variants.
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <string>
 
-#include "kernels/cpu/runs.h"
+#include "kernels/cpu/best_of_run.h"
 #include "kernels/cpu/stream.h"
 
 namespace kvplan {
@@ -13,10 +12,10 @@ namespace {
 
 constexpr std::int64_t kGrain = 4096;  // shares are whole multiples of this
 
-class StreamRun : public CpuRun {
+class StreamRun : public BestOfRun {
  public:
   StreamRun(const CpuContext& context, Bytes bytes, int streams)
-      : CpuRun(context),
+      : BestOfRun(context),
         share_(bytes.n / context.team.size() / kGrain * kGrain),
         streams_(streams),
         place_(context.arena, Bytes(share_ * streams)) {
@@ -39,43 +38,12 @@ class StreamRun : public CpuRun {
     return 2 * wrong;  // nothing about a stream may be off
   }
 
-  void place() override {
-    if (!best_) choose();
-    place_.advance();
-  }
-  void work_on(int thread) override { best_->run(thread); }
-
-  std::string description() const override {
-    return CpuRun::description() +
-           (best_ ? ", " + best_->name + " (best of " + std::to_string(variants_.size()) + ")"
-                  : std::string());
-  }
-
  protected:
-  struct Variant {
-    std::string name;
-    std::function<void(int thread)> run;
-    Seconds fastest{1e9};
-  };
+  void advance() override { place_.advance(); }
   virtual bool correct(int thread) const = 0;
 
   std::int64_t share_, streams_;  // bytes of one stream of one thread; streams of a thread
   Place place_;
-  std::vector<Variant> variants_;
-
- private:
-  Seconds pass(const Variant& variant) {
-    place_.advance();
-    return context_.team.run(variant.run);
-  }
-  void choose() {
-    for (int trial = 0; trial < 3; ++trial)
-      for (Variant& variant : variants_) variant.fastest = std::min(variant.fastest, pass(variant));
-    best_ = &*std::min_element(variants_.begin(), variants_.end(),
-                               [](auto& a, auto& b) { return a.fastest < b.fastest; });
-  }
-
-  const Variant* best_ = nullptr;
 };
 
 class ReadRun : public StreamRun {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cpu/backend.h"
+#include "kernels/cpu/libraries.h"
 #include "kernels/cpu/usage.h"
 
 using namespace kvplan;
@@ -53,6 +54,22 @@ TEST_CASE("weight streaming agrees with the reference in every format and number
     problems.push_back(GemmShape{40, 70, 2176, &format});  // more rows than stream
     check_on_all(problems, name);
   }
+}
+
+TEST_CASE("products of many rows agree with the reference in every library that is installed") {
+  if (gemm_libraries().empty()) MESSAGE("skipped: neither oneDNN nor OpenBLAS is installed");
+  const auto backend = backend_at(best_isa());
+  for (const char* name : {"bf16", "fp32"})
+    for (const std::int64_t m : {17, 40}) {
+      const auto run = backend->prepare(GemmShape{m, 70, 2176, &format_named(name)});
+      REQUIRE(run);
+      CHECK(run->error() <= 1);
+      run->sample();
+      CAPTURE(run->description());
+      CHECK(run->description().find("errs") == std::string::npos);
+      const std::size_t ways = 1 + gemm_libraries().size();
+      if (ways > 1) CHECK(run->description().ends_with("(best of " + std::to_string(ways) + ")"));
+    }
 }
 
 TEST_CASE("decode attention agrees with the reference for every group, width and format") {
