@@ -49,10 +49,9 @@ class Conductor {
     for (std::size_t i = 0; i < all.size() && !attendance_.interrupted(); ++i) {
       const double left = static_cast<double>(all.size() - i);
       // What earlier series did not use is for the later ones.
-      const Seconds share = (options_.budget - elapsed()) / left;
-      deadline_ = elapsed() + std::max(share * 2, Seconds(0.2));
-      take(shuffled(thinned(all[i], pace, samples_planned(), std::max(share, Seconds(0.1))),
-                    options_.rules.seed));
+      const Seconds share = std::max(options_.for_sampling() - elapsed(), Seconds(0)) / left;
+      deadline_ = elapsed() + share * 1.5;
+      take(shuffled(thinned(all[i], pace, samples_planned(), share), options_.rules.seed));
     }
     const Samples& meanwhile = sampler_.stream();
     Samples& read = session_.read.samples;
@@ -72,7 +71,7 @@ class Conductor {
     return static_cast<std::size_t>(kSpareSamples * static_cast<double>(options_.rules.least));
   }
   void show(std::string_view what) const {
-    attendance_.progress(std::min(elapsed() / options_.budget, 1.0), what);
+    attendance_.progress(std::min(elapsed() / options_.for_sampling(), 1.0), what);
   }
 
   SampledShape single(const char* what, const Problem& problem) {
@@ -118,7 +117,7 @@ class Conductor {
       const std::size_t last = std::min(first + kGroup, series.problems.size());
       std::vector<std::unique_ptr<Run>> runs;
       std::vector<const Problem*> problems;
-      for (std::size_t i = first; i < last && !attendance_.interrupted(); ++i)
+      for (std::size_t i = first; i < last && !over(); ++i)
         if (auto run = checked(backend_, series.problems[i], series.what)) {
           runs.push_back(std::move(run));
           problems.push_back(&series.problems[i]);

@@ -16,8 +16,11 @@ namespace kvplan {
 
 struct SessionOptions {
   Effort effort = Effort::usual;
-  Seconds budget{40};  // for sampling; checks and the fit come on top
+  Seconds budget{60};  // for all: sampling with its checks, the fit, whole steps
   SamplingRules rules;
+
+  // What sampling may take of it.
+  Seconds for_sampling() const { return budget * 0.6; }
 };
 
 // What connects a calibration to whoever waits for it.

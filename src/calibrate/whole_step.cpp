@@ -8,6 +8,9 @@
 namespace kvplan {
 namespace {
 
+constexpr double kShareOfStep = 1.5;  // of what remains for each: most need less
+constexpr double kLeastPasses = 6;    // 3 samples, and what choosing kernels takes
+
 // Each layer: query, key and value together; output; gate and up together; down.
 void add_layer(const SyntheticModel& m, const StepCase& c, std::vector<Problem>& out) {
   const std::int64_t rows = c.prompt > 0 ? c.prompt : c.batch;
@@ -63,17 +66,22 @@ std::optional<Estimate> predicted(const Profile& profile, const std::vector<Prob
 }
 
 Proof prove(Backend& backend, const Profile& profile, const SessionOptions& options,
-            const Attendance& attendance) {
+            const Attendance& attendance, Seconds end) {
   Proof proof;
-  Sampler sampler(backend, options.rules, attendance.interrupted);
+  Seconds deadline = end;
+  const auto over = [&] { return attendance.interrupted() || attendance.now() > deadline; };
+  Sampler sampler(backend, options.rules, over);
   const auto stream = backend.prepare(StreamShape{stream_bytes(backend)});
   const std::vector<StepCase> cases = step_cases(options.effort);
   for (std::size_t i = 0; i < cases.size() && !attendance.interrupted(); ++i) {
-    attendance.progress(static_cast<double>(i) / static_cast<double>(cases.size()),
-                        "a whole step of a model");
+    const auto left = static_cast<double>(cases.size() - i);
+    attendance.progress(1 - left / static_cast<double>(cases.size()), "a whole step of a model");
+    const Seconds share = (end - attendance.now()) * (kShareOfStep / left);
+    deadline = attendance.now() + share;
     const std::vector<Problem> problems = problems_of({}, cases[i]);
     const auto expected = predicted(profile, problems);
-    const auto run = expected ? backend.prepare_step(problems) : nullptr;
+    if (!expected || expected->value * kLeastPasses > share) continue;
+    const auto run = backend.prepare_step(problems);
     if (!run) continue;
     run->sample();  // the first one is not cold only, but new
     Samples samples = sampler.rounds(stream.get(), {run.get()}).front();

@@ -51,6 +51,7 @@ struct Proof {
   }
 };
 
-Proof prove(Backend&, const Profile&, const SessionOptions&, const Attendance&);
+// Steps that do not fit before `end` (of the attendance's clock) are left out.
+Proof prove(Backend&, const Profile&, const SessionOptions&, const Attendance&, Seconds end);
 
 }  // namespace kvplan

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 
 #include "calibrate/local.h"
 #include "calibrate/outcome.h"
@@ -20,7 +21,9 @@
 namespace kvplan {
 namespace {
 
-constexpr double kSampling = 0.7, kFitting = 0.75;  // where progress stands after each part
+constexpr double kSampling = 0.65, kFitting = 0.7;  // where progress stands after each part
+constexpr double kMeasuring = 0.93;  // of the budget: a last sample may take the rest
+constexpr int kInterrupted = 128 + SIGINT;
 
 Seconds steady_now() {
   return Seconds(
@@ -34,14 +37,15 @@ SessionOptions options_of(const Request& request) {
   options.rules.seed = static_cast<std::uint64_t>(request.seed.value_or(1));
   if (request.quick) options.effort = Effort::quick;
   if (request.full) options.effort = Effort::full;
-  options.budget = Seconds(request.quick ? 5 : request.full ? 240 : 30);
+  options.budget = Seconds(request.quick ? 10 : request.full ? 480 : 60);
   return options;
 }
 
 std::string lead_of(const Session& session) {
   if (session.read.samples.times.empty())
     return fmt::format("{}: interrupted before anything was measured.", session.device.title);
-  return fmt::format("{} ({} threads, {}): reads {}; {} shapes measured.", session.device.title,
+  return fmt::format("{}{} ({} threads, {}): reads {}; {} shapes measured.",
+                     session.partial ? "Partial, since interrupted: " : "", session.device.title,
                      session.device.processors.value_or(1), session.device.architecture,
                      shown(session.stream_rate().v, Show::rate_bytes), session.shapes.size());
 }
@@ -82,8 +86,9 @@ struct Outcome {
 };
 
 Outcome measure(Backend& backend, const SessionOptions& options) {
-  const Interrupt interrupt;
+  Interrupt interrupt;
   Progress bar;
+  const Seconds start = steady_now();
   double from = 0, to = kSampling;
   const Attendance attendance{
       [&](double done, std::string_view what) { bar.update(from + done * (to - from), what); },
@@ -93,7 +98,8 @@ Outcome measure(Backend& backend, const SessionOptions& options) {
   bar.update(kSampling, "fit");
   outcome.profile = profile_of(outcome.session, options.rules.seed);
   from = kFitting, to = 1;
-  outcome.proof = prove(backend, outcome.profile, options, attendance);
+  outcome.proof =
+      prove(backend, outcome.profile, options, attendance, start + options.budget * kMeasuring);
   outcome.session.partial = outcome.session.partial || interrupt.asked();
   return outcome;
 }
@@ -131,13 +137,16 @@ Answer answer_calibrate_local(const Request& request) {
   Document document = document_of(outcome, options);
   for (const std::string& reason : local.passed_over)
     document.closing.push_back("Not measured: " + reason + ".");
+  if (outcome.session.partial) outcome.profile.origin += ", interrupted";
   // Half a calibration does not replace a whole one, unless a place for it is named.
   const auto usual_place =
       outcome.session.partial ? std::nullopt : std::optional(users_profile_path(outcome.profile));
-  if (const auto path = save_profile(request, outcome.profile, usual_place))
+  if (outcome.profile.fits.empty())
+    document.closing.push_back("No profile was written: too little was measured for a fit.");
+  else if (const auto path = save_profile(request, outcome.profile, usual_place))
     document.closing.push_back("The profile is in " + *path + ".");
   document.body.emplace_back("warnings", value(warnings));
-  return {std::move(document), 0, std::move(warnings)};
+  return {std::move(document), outcome.session.partial ? kInterrupted : 0, std::move(warnings)};
 }
 
 }  // namespace kvplan

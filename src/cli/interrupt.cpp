@@ -21,15 +21,16 @@ Interrupt::Interrupt() {
 }
 
 Interrupt::~Interrupt() {
-  const sigset_t set = only_interrupt();
-  const timespec at_once{0, 0};
-  if (asked()) sigtimedwait(&set, nullptr, &at_once);
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  if (!asked()) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-bool Interrupt::asked() const {
-  sigset_t waiting;
-  return sigpending(&waiting) == 0 && sigismember(&waiting, SIGINT) == 1;
+bool Interrupt::asked() {
+  if (asked_) return true;
+  const sigset_t set = only_interrupt();
+  const timespec at_once{0, 0};
+  asked_ = sigtimedwait(&set, nullptr, &at_once) == SIGINT;
+  if (asked_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  return asked_;
 }
 
 }  // namespace kvplan

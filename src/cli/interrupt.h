@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C as a question that long work may ask, instead of the end of the program.
+// Ctrl-C as a question that long work may ask, instead of the end of the program. Once the answer
+// was yes, another Ctrl-C does end it.
 #pragma once
 #include <csignal>
 
@@ -12,10 +13,11 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  bool asked() const;
+  bool asked();
 
  private:
   sigset_t before_;
+  bool asked_ = false;
 };
 
 }  // namespace kvplan

@@ -51,7 +51,7 @@ struct Witness {
   }
 };
 
-const SessionOptions kQuick{Effort::quick, Seconds(6), {}};
+const SessionOptions kQuick{Effort::quick, Seconds(10), {}};
 
 }  // namespace
 
@@ -143,7 +143,7 @@ TEST_CASE("the profile of a machine that obeys the laws predicts whole steps tha
   const Profile profile = profile_of(session, 1);
   CHECK(profile.device == "ideal");
   CHECK(profile.measured.size() == session.shapes.size());
-  const Proof proof = prove(backend, profile, kQuick, witness.attendance());
+  const Proof proof = prove(backend, profile, kQuick, witness.attendance(), Seconds(1e9));
   CHECK(proof.steps.size() >= 6);
   REQUIRE(proof.median_error);
   CHECK(*proof.median_error < 0.1);
