@@ -78,6 +78,18 @@ std::vector<Row> as(const std::vector<MachineRow>& rows) {
   return all;
 }
 
+// ": it takes 383.7 GiB, the parts have 215.5 GiB"; empty where that is not why.
+std::string lack_of(const SplitAnswer& answer) {
+  Bytes taken, had;
+  for (const PartSummary& part : answer.parts) {
+    if (!part.memory) return "";
+    taken += part.used;
+    had += *part.memory;
+  }
+  if (taken <= had) return "";
+  return fmt::format(": it takes {}, the parts have {}", shown(value(taken)), shown(value(had)));
+}
+
 // Parts of the answer that every command shares.
 Document begin(const Question& q, const SplitAnswer& answer, std::string_view command) {
   Document document = start(q.r, command);
@@ -126,12 +138,21 @@ void add_breakdown(Document& document, const Question& q, const SplitChoice& cho
 
 // Other weight formats, where the model is no finished file, and what one change would bring.
 void add_alternatives(Document& document, Object& body, const Request& request, const Question& q,
-                      const Load& load) {
-  constexpr std::string_view kRecipes[] = {"q8_0", "q6_k", "q5_k_m", "q4_k_m", "q3_k_m"};
+                      const SplitAnswer& answer, const Load& load) {
+  constexpr std::string_view kUsual[] = {"q8_0", "q6_k", "q5_k_m", "q4_k_m", "q3_k_m"},
+                             kSmall[] = {"q2_k", "iq2_xxs", "iq1_s"};
   if (!request.model.ends_with(".gguf")) {
     Setup raw = q.r.setup;
     raw.model = q.r.as_read;
-    body.emplace_back("ladder", value(split_ladder(raw, q.machine, load, kRecipes)));
+    auto rungs = split_ladder(raw, q.machine, load, kUsual);
+    if (!rungs.back().outcome.fits)
+      for (SplitRung& rung : split_ladder(raw, q.machine, load, kSmall))
+        rungs.push_back(std::move(rung));
+    const auto fits = [](const SplitRung& rung) { return rung.outcome.fits; };
+    const auto first = std::find_if(rungs.begin(), rungs.end(), fits);
+    if (!answer.choice.fits && first != rungs.end())
+      document.closing.push_back(fmt::format("It would fit with --weights {}.", first->recipe));
+    body.emplace_back("ladder", value(rungs));
     document.tables.push_back(table<SplitRung>("plan.ladder", "Weight formats"));
     document.tables.back().notes = {
         fmt::format("Rates of parts in turn, each with its best split, at {} tokens of context.",
@@ -168,8 +189,8 @@ Answer plan(const Request& request, Question q) {
                               most->per_sequence >= request.min_tps_per_user.value_or(0));
   const std::string who = document.title;
   document.lead = {
-      !fits ? fmt::format("No: {} has no split that holds {} x {} tokens.", who,
-                          asked.front().batch, shown(value(asked.front().context)))
+      !fits ? fmt::format("No: {} has no split that holds {} x {} tokens{}.", who,
+                          asked.front().batch, shown(value(asked.front().context)), lack_of(answer))
       : !fast
           ? fmt::format("No: {} holds the load, but even its ceiling is slower than asked.", who)
           : fmt::format("Yes: {}: {}. {}.", who, split_text(answer),
@@ -181,7 +202,7 @@ Answer plan(const Request& request, Question q) {
   add_prefill(document, prefill);
   Object body{{"fits", value(fits && fast)}, {"max_context", value(answer.max_context)}};
   if (first) add_explanation(document, trace);
-  add_alternatives(document, body, request, q, asked.front());
+  add_alternatives(document, body, request, q, answer, asked.front());
   if (fits) {
     const std::string line = command_of(q, answer, asked.front());
     body.emplace_back("command_line", value(line));

@@ -194,6 +194,40 @@ TEST_CASE("layers that share caches are the same (Gemma 3n leaves 20 of 35)") {
                     layer_types({1, 1, 1, 1, 0}, 35) + "}");
 }
 
+// Periods of llama.cpp's set_swa_pattern; configurations say each layer's kind.
+TEST_CASE("windows by a period are the same for every family that has one") {
+  struct Family {
+    std::string architecture, model_type;
+    std::vector<std::int32_t> slides;
+    std::string more = {};
+  };
+  const Family families[] = {
+      {"cohere2", "cohere2", {1, 1, 1, 0}},
+      {"exaone4", "exaone4", {1, 1, 1, 0}},
+      {"olmo2", "olmo3", {1, 1, 1, 0}},
+      {"gemma2", "gemma2", {1, 0}},
+      {"gemma3", "gemma3_text", {1, 1, 1, 1, 1, 0}},
+      {"gpt-oss", "gpt_oss", {1, 0}, R"("num_local_experts": 4, "num_experts_per_tok": 2,)"}};
+  for (const Family& family : families) {
+    CAPTURE(family.architecture);
+    const ModelSpec from_gguf =
+        read(file_of(family.architecture, {{"block_count", 12},
+                                           {"embedding_length", 512},
+                                           {"attention.head_count", 8},
+                                           {"attention.head_count_kv", 2},
+                                           {"attention.key_length", 64},
+                                           {"attention.value_length", 64},
+                                           {"attention.sliding_window", 128}}));
+    const ModelSpec from_config = read_huggingface(
+        parse_json(R"({"model_type": ")" + family.model_type +
+                   R"(", "hidden_size": 512, "num_hidden_layers": 12, "num_attention_heads": 8,
+            "num_key_value_heads": 2, "head_dim": 64, "intermediate_size": 1024, "vocab_size": 4,
+            "sliding_window": 128, )" +
+                   family.more + R"("layer_types": )" + layer_types(family.slides, 12) + "}"));
+    CHECK(caches_text(from_config) == caches_text(from_gguf));
+  }
+}
+
 // Whole attention in every layer, by the keys that most families share. A family whose
 // configuration needs others is compared above or has no GGUF twin of this shape.
 TEST_CASE("plain attention is the same for every family that both describe") {

@@ -101,6 +101,19 @@ TEST_CASE("100,000 tensors are read in bounded time, one more is refused") {
   CHECK_THROWS_AS(read_gguf_tensors(scratch.write("more.gguf", writer.file())), Error);
 }
 
+// A few hundred kilobytes of keys, and holes for their values, stood for gigabytes of memory.
+TEST_CASE("many long arrays of numbers are refused before they are kept") {
+  const Scratch scratch;
+  GgufWriter writer = small();
+  const std::vector<std::int32_t> zeros(10'000);
+  for (int i = 0; i < 20; ++i) writer.i32s("llama.list" + std::to_string(i), zeros);
+  CHECK(refusal(scratch.write("kept.gguf", writer.file())).find("claims an array") ==
+        std::string::npos);
+  writer.i32s("llama.one_more", {1});
+  CHECK(refusal(scratch.write("many.gguf", writer.file())).find("claims an array") !=
+        std::string::npos);
+}
+
 TEST_CASE("parts that count themselves otherwise than their names are refused") {
   const Scratch scratch;
   const auto part = [&](int number, int count, int said_number, int said_count, int tensors) {

@@ -63,6 +63,8 @@ TEST_CASE("a model larger than all memory does not fit, and the exit status says
       {"plan", "deepseek-r1", "rtx-4090", "--host", "ryzen-9950x-64gb", "--weights", "q4_k_m"});
   CHECK(plan.status == 1);
   CHECK_FALSE(at<bool>(plan, "plan.fits"));
+  CHECK(holds(plan.document.lead[0], ": it takes 38"));  // 376.7 GiB of weights, and the rest
+  CHECK(holds(plan.document.lead[0], "the parts have 8"));
 }
 
 TEST_CASE("a sum of devices needs no host, and a CPU among them is one") {

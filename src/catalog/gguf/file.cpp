@@ -18,6 +18,7 @@ constexpr std::uint64_t kMostTensors = 100'000;
 constexpr std::uint64_t kMostTexts = std::uint64_t{1} << 24;
 constexpr std::uint64_t kMostName = 1024;
 constexpr std::uint64_t kMostItems = 10'000;  // of a kept array: one a layer
+constexpr std::uint64_t kMostKept = 200'000;  // of all kept arrays together
 constexpr std::uint32_t kMostDimensions = 4;  // GGML_MAX_DIMS
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 48;
 constexpr std::int64_t kMostAlignment = std::int64_t{1} << 20;
@@ -61,7 +62,7 @@ class Parser {
 
   ByteReader in_;
   GgufFile file_;
-  std::uint64_t tensors_ = 0, keys_ = 0, texts_ = 0, alignment_ = 32;
+  std::uint64_t tensors_ = 0, keys_ = 0, texts_ = 0, items_ = 0, alignment_ = 32;
   std::unordered_set<std::string> seen_;
   std::vector<Extent> extents_;
 };
@@ -130,12 +131,14 @@ void Parser::read_array(const std::string& key) {
   const std::uint64_t each = least_bytes(type, offset);
   const auto length = in_.number<std::uint64_t>();
   const bool texts = type == GgufType::text;
-  if (length > in_.left() / each || (texts && (texts_ += length) > kMostTexts))
+  const bool kept = !texts && length <= kMostItems && !key.starts_with("tokenizer.");
+  if (length > in_.left() / each || (texts && (texts_ += length) > kMostTexts) ||
+      (kept && (items_ += length) > kMostKept))
     throw at(offset, "the file claims an array of " + std::to_string(length) + " values").of(key);
   if (key == "tokenizer.ggml.tokens") file_.vocabulary = static_cast<std::int64_t>(length);
   if (texts) {
     for (std::uint64_t i = 0; i < length; ++i) in_.text(0);
-  } else if (length > kMostItems || key.starts_with("tokenizer.")) {
+  } else if (!kept) {
     in_.skip(length * each);
   } else {
     Node list;

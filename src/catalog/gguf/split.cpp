@@ -13,6 +13,7 @@ namespace kvplan {
 namespace {
 
 constexpr std::string_view kEnding = ".gguf";
+constexpr std::size_t kMostTensors = 1'000'000;  // of all parts
 
 GgufFile read_file(const std::string& path) {
   std::ifstream in = open_file(path);
@@ -63,6 +64,8 @@ GgufFile read_split_gguf(const std::string& path) {
   for (std::int64_t n = 2; n <= name->count; ++n) {
     GgufFile part = read_file(name->at(n));
     check_part(part, *name, n);
+    if (whole.tensors.size() + part.tensors.size() > kMostTensors)
+      throw Error("the parts hold more than 1,000,000 tensors").in(path);
     whole.tensors.insert(whole.tensors.end(), std::make_move_iterator(part.tensors.begin()),
                          std::make_move_iterator(part.tensors.end()));
   }

@@ -25,7 +25,10 @@ constexpr Suffix kSuffixes[] = {
     {".weight_shape", Part::other},
     {".weight_g_idx", Part::other},
     {".input_global_scale", Part::other},
+    {".input_scale_ub", Part::other},   // FBGEMM's fp8
+    {".pre_quant_scale", Part::other},  // ModelOpt's AWQ
     {".input_scale", Part::other},
+    {".output_scale", Part::other},
     {".input_zero_point", Part::other},
     {".k_scale", Part::other},
     {".v_scale", Part::other},

@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMostIndexBytes = 100'000'000;
+constexpr std::size_t kMostTensors = 1'000'000;  // of all files
 
 std::vector<StoredTensor> read_file(const std::string& path) {
   std::ifstream in = open_file(path);
@@ -107,6 +108,8 @@ void compare_size(Checkpoint& c, const Index& index) {
 }
 
 void append(std::vector<StoredTensor>& all, std::vector<StoredTensor> more) {
+  if (all.size() + more.size() > kMostTensors)
+    throw Error("the files hold more than 1,000,000 tensors");
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
