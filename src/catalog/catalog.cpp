@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "catalog/device_file.h"
+#include "catalog/device_kit.h"
 #include "catalog/embedded.h"
 #include "catalog/files.h"
 #include "catalog/model_file.h"
@@ -139,9 +140,10 @@ std::vector<CatalogEntry> Catalog::entries(std::string_view kind) const {
   return all;
 }
 
-Error Catalog::unknown(std::string_view kind, std::string_view name) const {
+Error Catalog::unknown(std::string_view kind, std::string_view name,
+                       std::string_view closest) const {
   const bool is_model = kind == "models";
-  if (match(is_model ? "devices" : "models", name))
+  if (is_model ? has_device(name) : match("models", name).has_value())
     return Error("'" + std::string(name) + "' is a " + (is_model ? "device" : "model"))
         .advise("The model comes first, then the device.");
   // Names that go on where the typed one stops come before those that are spelt like it.
@@ -156,7 +158,8 @@ Error Catalog::unknown(std::string_view kind, std::string_view name) const {
                    [](const auto& a, const auto& b) { return a.size() < b.size(); });
   if (!longer.empty()) names = std::move(longer);
   const std::string what(kind.substr(0, kind.size() - 1));  // "model", "device"
-  const std::string near = did_you_mean(normalized(name), names);
+  const std::string near = closest.empty() ? did_you_mean(normalized(name), names)
+                                           : "Did you mean " + std::string(closest) + "?";
   Error error("there is no " + what + " '" + std::string(name.substr(0, 120)) + "' in the catalog");
   error.advise((near.empty() ? near : near + " ") + "`kv-plan " + std::string(kind) +
                "` lists all.");
@@ -178,10 +181,43 @@ ModelSpec Catalog::model(std::string_view name_or_path) const {
   throw unknown("models", name_or_path);
 }
 
+std::optional<Catalog::Match> Catalog::match_typed(const TypedDevice& typed,
+                                                   std::string* near) const {
+  for (const Spelling& spelling : spellings(typed)) {
+    auto found = match("devices", spelling.key);
+    if (!found) continue;
+    if (leaves_nothing_out(typed, spelling, read_entry(found->entry, [](Node f) { return f; })))
+      return found;
+    if (near && near->empty()) *near = found->entry.name;
+  }
+  return std::nullopt;
+}
+
+// `loose`: a remark in parentheses had to be left out that the part's file does not know.
+std::optional<Catalog::Match> Catalog::match_device(std::string_view name, bool& loose,
+                                                    std::string* near) const {
+  if (auto found = match("devices", name)) return found;
+  const TypedDevice typed = typed_device(name);
+  if (auto found = match_typed(typed, near)) return found;
+  if (name.find('(') == name.npos) return std::nullopt;
+  const std::string rest = without_remark(name);
+  const TypedDevice shorter = typed_device(rest);
+  if (shorter.cores != typed.cores) return std::nullopt;
+  loose = true;
+  if (auto found = match("devices", rest)) return found;
+  return match_typed(shorter, near);
+}
+
+bool Catalog::has_device(std::string_view name) const {
+  bool loose = false;
+  return match_device(name, loose, nullptr).has_value();
+}
+
 DeviceSpec Catalog::device(std::string_view name_or_path, std::string* note) const {
-  auto found = match("devices", name_or_path);
-  const bool is_file = !found && looks_like_path(name_or_path);
-  if (is_file) {
+  bool loose = false;
+  std::string near;
+  const auto found = match_device(name_or_path, loose, &near);
+  if (!found && looks_like_path(name_or_path)) {
     const std::string path(name_or_path);
     const Node file = read_tree(path);
     try {
@@ -190,14 +226,12 @@ DeviceSpec Catalog::device(std::string_view name_or_path, std::string* note) con
       throw e.in(path);
     }
   }
-  bool loose = false;
-  if (!found && name_or_path.find('(') != std::string_view::npos) {
-    found = match("devices", without_remark(name_or_path));
-    loose = true;
-  }
-  if (!found) throw unknown("devices", name_or_path);
-  DeviceSpec device = read_entry(
-      found->entry, [&](const Node& file) { return read_device(file, found->marketed); });
+  if (!found) throw unknown("devices", name_or_path, near);
+  DeviceSpec device = read_entry(found->entry, [&](const Node& file) {
+    DeviceSpec read = read_device(file, found->marketed);
+    if (read.kind == "cpu") fit_memory(read, typed_device(name_or_path), file);
+    return read;
+  });
   if (note && (loose || found->use == IndexedName::family))
     *note = "'" + std::string(name_or_path) + "' is taken as " + device.title + " (" + device.name +
             "), the fastest that it can mean";

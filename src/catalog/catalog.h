@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "catalog/device_name.h"
 #include "catalog/names.h"
 #include "cost/device.h"
 #include "model/spec.h"
@@ -36,9 +37,12 @@ class Catalog {
   // A catalog name or alias, a Hugging Face id of an entry, or a path (config.json, its folder,
   // .yaml, .gguf, .safetensors…). A catalog name wins over a file of that name: write "./name".
   ModelSpec model(std::string_view name_or_path) const;
-  // A catalog name or alias, or a .yaml path. A bare family resolves to its fastest part; `note`
-  // then says so. A count before the name is for counted() to take off.
+  // A catalog name or alias, a part as people write it (device_name.h), or a .yaml path. A bare
+  // family resolves to its fastest part; `note` then says so. A count before the name is for
+  // counted() to take off.
   DeviceSpec device(std::string_view name_or_path, std::string* note = nullptr) const;
+  // Whether `device` knows the name, other than as a path.
+  bool has_device(std::string_view name) const;
   // An entry of "models", "devices", "engines", "profiles" by name or alias; empty when absent.
   std::optional<CatalogEntry> find(std::string_view kind, std::string_view name) const;
   // All entries of a kind, by name.
@@ -56,7 +60,11 @@ class Catalog {
   };
   void add_overlay(const std::string& directory);
   std::optional<Match> match(std::string_view kind, std::string_view name) const;
-  Error unknown(std::string_view kind, std::string_view name) const;
+  // By every spelling of the typed name that leaves nothing out. `near` is what a spelling that
+  // does leave something out would have found.
+  std::optional<Match> match_typed(const TypedDevice&, std::string* near) const;
+  std::optional<Match> match_device(std::string_view name, bool& loose, std::string* near) const;
+  Error unknown(std::string_view kind, std::string_view name, std::string_view near = {}) const;
 
   std::vector<Overlay> overlays_;  // later ones win
 };

@@ -11,9 +11,9 @@
 namespace kvplan {
 namespace {
 
-constexpr std::array<std::string_view, 13> kVendorWords = {
-    "nvidia", "geforce", "tesla", "quadro", "amd", "radeon",  "instinct",
-    "apple",  "intel",   "gpu",   "google", "aws", "graphics"};
+constexpr std::array<std::string_view, 12> kVendorWords = {
+    "nvidia", "geforce", "tesla", "amd",    "radeon", "instinct",
+    "apple",  "intel",   "gpu",   "google", "aws",    "graphics"};
 
 bool is_separator(char c) {
   return c == ' ' || c == '\t' || c == '-' || c == '_' || c == '(' || c == ')' || c == ':';
@@ -60,6 +60,33 @@ std::vector<std::string> sizes_of(const Node& file) {
   return sizes;
 }
 
+constexpr std::string_view kTimesSign = "\u00d7";
+
+// How long the sign between a number and a name is: "x", "X", "*", "\u00d7"; 0 where there is none.
+std::size_t times_sign_at_start(std::string_view text) {
+  if (text.starts_with(kTimesSign)) return kTimesSign.size();
+  return !text.empty() && (text[0] == 'x' || text[0] == 'X' || text[0] == '*') ? 1 : 0;
+}
+
+// "RTX 3090 x2", "3090 24GB * 2": a space, a sign and a small number at the end.
+Counted counted_after(const Counted& one) {
+  constexpr std::int64_t kMost = 64;
+  const std::string_view text = trimmed(one.name);
+  std::size_t digits = text.size();
+  while (digits > 0 && is_digit(text[digits - 1])) --digits;
+  std::string_view name = trimmed(text.substr(0, digits));
+  for (const std::string_view sign :
+       {std::string_view("x"), std::string_view("X"), std::string_view("*"), kTimesSign}) {
+    if (digits == text.size() || !name.ends_with(sign)) continue;
+    const std::string_view before = name.substr(0, name.size() - sign.size());
+    std::int64_t count = 0;
+    std::from_chars(text.data() + digits, text.data() + text.size(), count);
+    if (!before.ends_with(' ') || trimmed(before).empty() || count < 1 || count > kMost) continue;
+    return {count, std::string(trimmed(before))};
+  }
+  return one;
+}
+
 // "meta-llama/Llama-3.1-8B-Instruct" is found as "Llama-3.1-8B-Instruct" too.
 void add_short_ids(std::vector<IndexedName>& names) {
   std::set<std::string> known;
@@ -76,33 +103,36 @@ void add_short_ids(std::vector<IndexedName>& names) {
 
 }  // namespace
 
+bool is_vendor_word(std::string_view word) {
+  return std::find(kVendorWords.begin(), kVendorWords.end(), word) != kVendorWords.end();
+}
+
 std::string normalized(std::string_view name) {
   std::string kept, all;
   for (const std::string& word : words_in(name)) {
     all += word;
-    if (std::find(kVendorWords.begin(), kVendorWords.end(), word) == kVendorWords.end())
-      kept += word;
+    if (!is_vendor_word(word)) kept += word;
   }
   return kept.empty() ? all : kept;
 }
 
 Counted counted(std::string_view typed) {
   constexpr std::int64_t kMost = 4096;  // above it, a card's own number: "7900xtx", "9070 XT"
-  constexpr std::string_view kTimesSign = "\u00d7";
   const Counted one{1, std::string(typed)};
   std::string_view rest = trimmed(typed);
+  for (const std::string_view two : {"dual ", "Dual "})
+    if (rest.starts_with(two) && !rest.substr(two.size()).starts_with("channel"))
+      return {2, std::string(trimmed(rest.substr(two.size())))};
   std::int64_t count = 0;
   const auto [stop, failure] = std::from_chars(rest.data(), rest.data() + rest.size(), count);
-  if (failure != std::errc() || count > kMost || count < 0) return one;
+  if (failure != std::errc() || count > kMost || count < 0) return counted_after(one);
   rest.remove_prefix(static_cast<std::size_t>(stop - rest.data()));
   const bool apart = rest.starts_with(' ');
   rest = trimmed(rest);
-  const std::size_t sign = rest.starts_with(kTimesSign)                     ? kTimesSign.size()
-                           : rest.starts_with('x') || rest.starts_with('X') ? 1
-                                                                            : 0;
-  if (sign == 0) return one;
+  const std::size_t sign = times_sign_at_start(rest);
+  if (sign == 0) return counted_after(one);
   rest.remove_prefix(sign);
-  if (trimmed(rest).empty() || (apart && !rest.starts_with(' '))) return one;
+  if (trimmed(rest).empty() || (apart && !rest.starts_with(' '))) return counted_after(one);
   if (count == 0) throw Error("'" + one.name + "' asks for no device at all");
   return {count, std::string(trimmed(rest))};
 }

@@ -14,8 +14,11 @@ namespace kvplan {
 // 4090" and "rtx4090" are one name. Dots and slashes count: "qwen2.5" is not "qwen25".
 std::string normalized(std::string_view name);
 
-// "8xh100-sxm", "8 x H100": eight of them. No number means one, and "7900xtx" is a card. Throws
-// Error for none.
+// Whether a word says who makes a thing, not which: "nvidia", "geforce", "gpu". Lower case.
+bool is_vendor_word(std::string_view word);
+
+// "8xh100-sxm", "8 x H100", "H100 x8", "dual RTX 3090": so many of them. No number means one, and
+// "7900xtx" is a card. Throws Error for none.
 struct Counted {
   std::int64_t count = 1;
   std::string name;

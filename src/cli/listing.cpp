@@ -23,13 +23,22 @@
 namespace kvplan {
 namespace {
 
+// Whether a name has the filter where one of its words begins: "4090" in "RTX 4090", not "m1" in
+// "SXM 141GB".
+bool has_at_word(std::string_view name, const std::string& filter) {
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool begins = i == 0 || name[i - 1] == ' ' || name[i - 1] == '-' || name[i - 1] == '/';
+    if (begins && normalized(name.substr(i)).starts_with(filter)) return true;
+  }
+  return false;
+}
+
 bool wanted(const Request& request, const CatalogEntry& entry) {
   if (!request.filter) return true;
   const std::string filter = normalized(*request.filter);
-  if (normalized(entry.name).find(filter) != std::string::npos) return true;
-  return std::any_of(entry.aliases.begin(), entry.aliases.end(), [&](const std::string& alias) {
-    return normalized(alias).find(filter) != std::string::npos;
-  });
+  return has_at_word(entry.name, filter) ||
+         std::any_of(entry.aliases.begin(), entry.aliases.end(),
+                     [&](const std::string& alias) { return has_at_word(alias, filter); });
 }
 
 void need_rows(const Request& request, const Array& rows, const char* what) {
@@ -155,12 +164,19 @@ Answer answer_models(const Request& request, const Catalog& catalog) {
 
 Answer answer_devices(const Request& request, const Catalog& catalog) {
   Array rows;
-  if (request.filter && is_local(*request.filter))
+  std::string part;  // that the filter names, as people write it
+  if (request.filter && is_local(*request.filter)) {
     rows.push_back(value(device_row(device_named(catalog, *request.filter))));
-  else
+  } else if (request.filter && catalog.has_device(counted(*request.filter).name)) {
+    const DeviceSpec device = catalog.device(counted(*request.filter).name);
+    part = device.name;
+    rows.push_back(value(device_row(device)));
+  }
+  if (rows.empty() || !part.empty())
     for (const CatalogEntry& entry : catalog.entries("devices"))
-      if (wanted(request, entry)) rows.push_back(value(device_row(catalog.device(entry.name))));
-  need_rows(request, rows, "device");
+      if (entry.name != part && wanted(request, entry))
+        rows.push_back(value(device_row(catalog.device(entry.name))));
+  if (rows.empty()) catalog.device(*request.filter);  // throws, with the near misses
   Document document;
   document.command = "devices";
   document.title = "Devices";

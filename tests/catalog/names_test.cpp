@@ -39,6 +39,21 @@ TEST_CASE("a count goes before a name with an x between") {
   }
 }
 
+TEST_CASE("a count goes behind a name with a space, a sign and no more") {
+  for (const std::string typed :
+       {"RTX 3090 x2", "RTX 3090 x 2", "RTX 3090 * 2", "RTX 3090 \u00d72"}) {
+    CAPTURE(typed);
+    CHECK(counted(typed).count == 2);
+    CHECK(counted(typed).name == "RTX 3090");
+  }
+  CHECK(counted("3090 x2").name == "3090");
+  CHECK(counted("dual EPYC 9654").count == 2);
+  CHECK(counted("dual channel DDR5-6000").count == 1);
+  CHECK(counted("rtx-3090x2").count == 1);
+  CHECK(counted("RTX 3090 x0").count == 1);
+  CHECK(counted("RTX 3090 x65").count == 1);
+}
+
 TEST_CASE("a name without a count stands for one") {
   for (const std::string typed : {"h100-sxm", "xeon-6980p", "4090", "8x", "x8", "7900 xtx",
                                   "7900xtx", "9070 XT", "99999999999999999999xh100"}) {

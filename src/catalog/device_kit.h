@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that its owner put beside a processor: channels x transfer rate x 8 bytes.
+#pragma once
+#include "catalog/device_name.h"
+#include "cost/device.h"
+
+namespace kvplan {
+
+// Gives a CPU the modules and the size that were typed with its name; other devices stay as they
+// are. Channels that were not typed are those that the file's bandwidth and memory type imply.
+void fit_memory(DeviceSpec&, const TypedDevice&, const Node& file);
+
+}  // namespace kvplan
