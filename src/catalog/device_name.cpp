@@ -201,7 +201,8 @@ std::set<std::string> words_of(const Node& file) {
 TypedDevice typed_device(std::string_view typed) {
   constexpr std::size_t kLongest = 400;
   TypedDevice device;
-  Words words = joined(split(typed.substr(0, kLongest)));
+  if (typed.size() > kLongest) return device;  // no name
+  Words words = joined(split(typed));
   take_kit(words, device);
   for (std::size_t i = 0, used = 0; i < words.size(); i += std::max<std::size_t>(used, 1)) {
     const std::string cores = cores_at(words, i, used);
@@ -221,20 +222,22 @@ std::vector<Spelling> spellings(const TypedDevice& device) {
   constexpr std::size_t kMostWords = 16;
   const std::size_t n = std::min(device.words.size(), kMostWords);
   std::vector<Spelling> all;
-  const auto add = [&](std::string key, std::size_t from, std::size_t to) {
-    const bool cores = !device.cores.empty(), size = !device.size.empty();
-    if (cores && size) all.push_back({key + device.cores + device.size, from, to, true, true});
-    if (cores) all.push_back({key + device.cores, from, to, true, false});
-    if (size) all.push_back({key + device.size, from, to, false, true});
-    all.push_back({std::move(key), from, to, false, false});
+  const auto add = [&](const std::string& key, std::size_t from, std::size_t to) {
+    const bool bare = key[0] >= '0' && key[0] <= '9';  // "4090": the line is left to the reader
+    for (const bool cores : {true, false})
+      for (const bool size : {true, false})
+        for (const std::string_view line : {"", "rtx", "rx", "gtx"})
+          if ((line.empty() || bare) && (!cores || !device.cores.empty()) &&
+              (!size || !device.size.empty()))
+            all.push_back(
+                {std::string(line) + key + (cores ? device.cores : "") + (size ? device.size : ""),
+                 from, to, cores, size});
   };
   for (std::size_t length = n; length > 0; --length)
     for (std::size_t from = 0; from + length <= n; ++from) {
       std::string key;
       for (std::size_t i = from; i < from + length; ++i) key += device.words[i];
       add(key, from, from + length);
-      if (key[0] < '0' || key[0] > '9') continue;
-      for (const char* line : {"rtx", "rx", "gtx"}) add(line + key, from, from + length);
     }
   return all;
 }
