@@ -86,7 +86,12 @@ constexpr std::array kFormats = {
     tiled("int4-g32-zp", 4, int4, {1, 32, 2, 4}),
     tiled("int3-g128-zp", 3, int4, {1, 128, 2, 3}),
     tiled("int2-g128-zp", 2, int4, {1, 128, 2, 2}),
-    tiled("nf4", 4, int4, {1, 64, 4}),  // QLoRA (Dettmers et al. 2023), without double quantisation
+    tiled("int2-g64-zp", 2, int4, {1, 64, 2, 2}),
+    tiled("int2-g32-zp", 2, int4, {1, 32, 2, 2}),
+    // QLoRA (Dettmers et al. 2023): an fp32 scale per 64; with double quantisation one byte, and
+    // an fp32 scale per 256 of those, 4 bytes in 8,452, that is left out.
+    tiled("nf4", 4, int4, {1, 64, 4}),
+    tiled("nf4-double", 4, int4, {1, 64, 1}),
 
     // MLX: a 16-bit scale and a 16-bit bias per group.
     tiled("mlx-8bit-g64", 8, int8, {1, 64, 4}),

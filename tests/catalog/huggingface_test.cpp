@@ -205,3 +205,41 @@ TEST_CASE("hybrids say by either of their names which layers attend") {
   CHECK(v4.total == v5.total);
   CHECK(v4.attention == v5.attention);
 }
+
+TEST_CASE("a list that says one number for every layer is that number") {
+  const std::string one = decoder("model_type: hunyuan_v1_moe, num_experts: 8, moe_topk: 2");
+  const std::string listed =
+      decoder("model_type: hunyuan_v1_moe, num_experts: 8, moe_topk: [2, 2, 2]");
+  CHECK(refusal(one).text == "was read");
+  CHECK(refusal(listed).text == "was read");
+  CHECK(refusal(decoder("model_type: hunyuan_v1_moe, num_experts: 8, moe_topk: [2, 3]")).key ==
+        "moe_topk");
+  CHECK(refusal(decoder("use_cla: true")).key == "use_cla");
+}
+
+TEST_CASE("keys of one layer alone say how it differs from the others") {
+  // As transformers v5 writes Gemma 4: global layers are wider.
+  const auto gemma = [](const std::string& keys) {
+    return read(
+        "{model_type: gemma4_text, hidden_size: 64, num_hidden_layers: 4, "
+        "num_attention_heads: 4, num_key_value_heads: 2, head_dim: 16, "
+        "intermediate_size: 128, vocab_size: 100, sliding_window: 8, " +
+        keys + "}");
+  };
+  const auto width = [](const ModelSpec& m, std::size_t i) {
+    return std::get<Attention>(m.layers.at(i).mixer.kind).k_width;
+  };
+  const ModelSpec listed = gemma("per_layer_config: {'03': {head_dim: 32}}"),
+                  global = gemma("global_head_dim: 32");
+  for (const ModelSpec* m : {&listed, &global}) {
+    CHECK(width(*m, 0) == 16);
+    CHECK(width(*m, 3) == 32);
+    CHECK(std::holds_alternative<All>(m->layers.at(3).mixer.reach.at(0)));
+  }
+  CHECK(count_parameters(listed).total == count_parameters(global).total);
+}
+
+TEST_CASE("a diffusion model says that its cache is an approximation") {
+  const ModelSpec dream = read(decoder("model_type: Dream, use_sliding_window: false"));
+  CHECK(dream.warnings.at(0).code == "diffusion");
+}

@@ -78,3 +78,49 @@ TEST_CASE("mixed precision without a list of modules is refused") {
                   Error);
   CHECK_THROWS_AS(small_moe(R"({"quant_method": "modelopt", "quant_algo": "INT3_GUESS"})"), Error);
 }
+
+TEST_CASE("GPTQ quantises the head where it says so, and single modules otherwise") {
+  const ModelSpec m = small_moe(
+      R"({"quant_method": "gptq", "bits": 4, "group_size": 128, "lm_head": true,
+          "dynamic": {"+:.*\\.down_proj": {"bits": 8, "group_size": 128},
+                      "-:.*\\.v_proj": {}}})");
+  CHECK(format_of(m, "self_attn.q_proj") == "int4-g128-zp");
+  CHECK(format_of(m, "self_attn.v_proj") == "bf16");
+  CHECK(format_of(m, "mlp.experts.*.down_proj") == "int8-g128-zp");
+  for (const Weight& w : m.ends)
+    if (w.role == Role::head) CHECK(w.format->name == "int4-g128-zp");
+}
+
+TEST_CASE("AutoRound leaves modules of sixteen bits alone") {
+  const ModelSpec m = small_moe(
+      R"({"quant_method": "auto-round", "bits": 2, "group_size": 32, "extra_config": {
+            "model.layers.1.self_attn.q_proj": {"bits": 16, "data_type": "float"},
+            "model.layers.1.self_attn.k_proj": {"bits": 4, "group_size": 32}}})");
+  CHECK(format_of(m, "self_attn.q_proj") == "bf16");
+  CHECK(format_of(m, "self_attn.k_proj") == "int4-g32-zp");
+  CHECK(format_of(m, "self_attn.o_proj") == "int2-g32-zp");
+}
+
+TEST_CASE("bitsandbytes' double quantisation keeps one byte of scale per 64 weights") {
+  const auto bytes = [](const std::string& flag) {
+    const ModelSpec m = small_moe(
+        R"({"quant_method": "bitsandbytes", "load_in_4bit": true, "bnb_4bit_use_double_quant": )" +
+        flag + "}");
+    const Weight& q = m.layers[1].weights.front();
+    return stored_bytes(*q.format, q.rows, q.columns).n;
+  };
+  CHECK(bytes("false") == 256 * 256 / 2 + 256 * 256 / 64 * 4);
+  CHECK(bytes("true") == 256 * 256 / 2 + 256 * 256 / 64);
+}
+
+TEST_CASE("what a sparse or unreadable scheme hides is remarked") {
+  const auto remarked = [](const std::string& scheme) {
+    for (const Warning& w : small_moe(scheme).warnings)
+      if (w.code == "quantisation-unclear") return true;
+    return false;
+  };
+  CHECK(remarked(R"({"quant_method": "compressed-tensors", "config_groups": {},
+                     "sparsity_config": {"format": "sparse-24-bitmask"}})"));
+  CHECK(remarked(R"({"quant_method": "gptq", "dynamic": {"+:(?!gate)x{3}": {"bits": 8}}})"));
+  CHECK_FALSE(remarked(R"({"quant_method": "gptq", "bits": 4, "group_size": 128})"));
+}

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "catalog/files.h"
 #include "catalog/huggingface.h"
 #include "model/parameters.h"
 
@@ -28,19 +27,6 @@ ModelSpec llava(const std::string& text) {
 }
 
 }  // namespace
-
-TEST_CASE("models around towers have the published totals, to the last element") {
-  const Node file = read_tree(KVPLAN_SOURCE_DIR "/tests/truth/towers.yaml");
-  for (const Node& row : file.find("wrapped")->items) {
-    CAPTURE(row.find("model")->text);
-    const ModelSpec model = read_huggingface(*row.find("config"));
-    const Parameters p = count_parameters(model);
-    CHECK(p.total == *row.find("total")->integer());
-    CHECK(p.vision > 0);
-    CHECK_FALSE(warns(model, "vision-not-counted"));
-    CHECK_FALSE(warns(model, "audio-not-counted"));
-  }
-}
 
 TEST_CASE(
     "a nested configuration leaves out what equals its class' defaults, null is not left out") {

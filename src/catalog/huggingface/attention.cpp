@@ -63,6 +63,9 @@ void add_heads(Draft& d, Layer& layer, const Attention& a, Reach reach) {
 }
 
 void add_attention(Draft& d, std::int64_t i, Layer& layer) {
+  if (d.keys.flag({"use_cla"}))  // layers that share keys and values (Hunyuan-Large)
+    d.keys.refuse({"use_cla"}, "kv-plan does not know which layers share a cache here");
+  d.keys.pass_over({"cla_share_factor"});
   if (d.keys.has({"kv_lora_rank"}) && d.keys.flag({"use_mla"}, true))
     return add_latent_attention(d, i, layer);
   // Of no effect without latents (DeepSeek-VL2 tiny).

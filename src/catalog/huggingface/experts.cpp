@@ -24,7 +24,11 @@ constexpr std::string_view kLayout[] = {
     "first_k_dense_replace", "num_dense_layers",      "moe_layer_start_index",
     "moe_layer_end_index",   "mlp_only_layers",       "expert_layer_period",
     "expert_layer_offset",   "decoder_sparse_step",   "interleave_moe_layer_step",
-    "moe_layer_interval",    "intermediate_size_mlp", "dense_intermediate_size"};
+    "moe_layer_interval",    "intermediate_size_mlp", "dense_intermediate_size",
+    "moe_layer_num_skipped"};
+
+constexpr std::string_view kDenseFirst[] = {"first_k_dense_replace", "num_dense_layers",
+                                            "moe_layer_start_index", "moe_layer_num_skipped"};
 
 bool has_experts(const Draft& d, std::int64_t i) {
   const Keys& k = d.keys;
@@ -33,8 +37,7 @@ bool has_experts(const Draft& d, std::int64_t i) {
   if (const auto marked = k.find({"moe_layer_freq"}); marked && marked->kind == Node::list)
     return k.entry_integer({"moe_layer_freq"}, i).value_or(1) != 0;
   if (k.length({"moe_layers"}) > 0) return k.lists({"moe_layers"}, i);
-  const std::int64_t first =
-      k.integer({"first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"}).value_or(0);
+  const std::int64_t first = k.integer(kDenseFirst).value_or(0);
   if (i < first || k.lists({"mlp_only_layers"}, i)) return false;
   const std::int64_t offset = k.integer({"expert_layer_offset"}).value_or(0);
   if (const auto period = k.integer({"expert_layer_period"}, 1)) return i % *period == offset;
@@ -46,8 +49,9 @@ bool has_experts(const Draft& d, std::int64_t i) {
 }
 
 bool has_router_bias(const Draft& d) {
-  return d.family.router_bias || d.keys.text({"topk_method"}) == "noaux_tc" ||
-         d.keys.flag({"use_routing_bias", "use_expert_bias", "moe_router_enable_expert_bias"});
+  const bool asked =
+      d.keys.flag({"use_routing_bias", "use_expert_bias", "moe_router_enable_expert_bias"});
+  return d.family.router_bias || asked || d.keys.text({"topk_method"}) == "noaux_tc";
 }
 
 // Width of the experts that every token passes; 0 where there are none.
@@ -55,7 +59,7 @@ std::int64_t shared_width(const Draft& d, const Experts& e) {
   const Keys& k = d.keys;
   const auto whole = k.integer(
       {"shared_expert_intermediate_size", "share_expert_dim", "shared_intermediate_size"});
-  const auto count = k.integer(kShared);
+  const auto count = k.uniform(kShared);
   const auto each =
       k.integer({"moe_shared_expert_intermediate_size", "moe_shared_intermediate_size"});
   if (whole) return *whole;
@@ -93,9 +97,9 @@ std::int64_t add_latent_projections(Draft& d, Weights& w) {
 void read_experts(Draft& d) {
   const auto nested = d.keys.if_inside({"ffn_config"});
   const Keys& k = nested ? *nested : d.keys;
-  const auto count = k.integer(kCount, 0);
-  const auto active = k.integer(kActive, 1);
-  const auto width = k.integer({"moe_intermediate_size", "ffn_hidden_size"});
+  const auto count = k.uniform(kCount);
+  const auto active = k.uniform(kActive, 1);
+  const auto width = k.uniform({"moe_intermediate_size", "ffn_hidden_size"});
   d.keys.pass_over(kLayout);
   if (!count || *count <= 1) return;
   k.required(kActive);

@@ -38,7 +38,7 @@ constexpr Family kGated[] = {
      .qk_norm_on_request = true},
     {.types = "cohere2", .tied = true, .norm = kNoBias, .norms = 1, .global_every = 4},
     {.types = "dbrx", .norm = kNoBias},
-    {.types = "dots1", .qk_norm = kPerHead},
+    {.types = "dots1", .qk_norm = kPerHead, .router_bias = true},
     {.types = "ernie4_5", .tied = true},
     {.types = "ernie4_5_moe", .tied = true, .router_bias = true},
     {.types = "exaone4", .qk_norm = kPerHead},
@@ -77,6 +77,10 @@ constexpr Family kGated[] = {
     {.types = "qwen2 qwen2_vl qwen2_5_vl qwen2_5_vl_text qwen2_vl_text qwen2_5_omni_text",
      .qkv_bias = true,
      .defaults = "{use_sliding_window: false}"},
+    {.types = "Dream",
+     .qkv_bias = true,
+     .defaults = "{use_sliding_window: false}",
+     .finish = finish_diffusion},
     {.types = "qwen2_moe",
      .qkv_bias = true,
      .shared_gate = true,
@@ -96,7 +100,12 @@ constexpr Family kGated[] = {
      .shared_gate = true,
      .mtp_layers = 1},
     {.types = "seed_oss", .qkv_bias = true, .bias_reaches_o = false},
-    {.types = "stablelm", .norm = kLayerNorm, .bias_reaches_o = false},
+    {.types = "stablelm",
+     .norm = kLayerNorm,
+     .qk_norm = kPerLayer,
+     .qk_norm_on_request = true,
+     .bias_reaches_o = false,
+     .layer = stablelm_layer},
 };
 
 // Feed-forwards of two matrices, mostly with biases everywhere.

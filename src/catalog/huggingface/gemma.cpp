@@ -3,12 +3,20 @@
 // layers of the small models share the caches of earlier ones, and every token brings a row for
 // every layer.
 #include "catalog/huggingface/special.h"
+#include "word_list.h"
 
 namespace kvplan::huggingface {
 namespace {
 
+// Gemma 4's last layer looks at everything where no list says otherwise.
+Reach gemma_reach(const Draft& d, std::int64_t i) {
+  const bool last = i + 1 == d.layers && d.keys.length({"layer_types"}) == 0 &&
+                    has_word(d.family.types, "gemma4");
+  return last ? Reach(All{}) : reach_of(d, i);
+}
+
 bool is_global(const Draft& d, std::int64_t i) {
-  return std::holds_alternative<All>(reach_of(d, i));
+  return std::holds_alternative<All>(gemma_reach(d, i));
 }
 
 // transformers v5 lists what differs in a layer under its index, with leading zeros.
@@ -50,7 +58,7 @@ std::optional<int> shared_with(const Draft& d, std::int64_t i, bool global) {
 
 void add_gemma_attention(Draft& d, std::int64_t i, Layer& layer) {
   const bool global = is_global(d, i);
-  add_heads(d, layer, geometry(d, i, global), reach_of(d, i));
+  add_heads(d, layer, geometry(d, i, global), gemma_reach(d, i));
   layer.mixer.shares_cache_of = shared_with(d, i, global);
 }
 

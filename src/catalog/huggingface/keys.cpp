@@ -87,6 +87,17 @@ std::int64_t Keys::count_or(Names names, std::int64_t otherwise) const {
   return integer(names, 1).value_or(otherwise);
 }
 
+std::optional<std::int64_t> Keys::uniform(Names names, std::int64_t low) const {
+  const Node* said = find(names);
+  if (!said || said->kind != Node::list) return integer(names, low);
+  const std::vector<std::int64_t> all = integers(names);
+  if (all.empty()) return std::nullopt;
+  for (const std::int64_t n : all)
+    if (n != all.front() || n < low)
+      refuse(names, "kv-plan knows only one number for all layers here");
+  return all.front();
+}
+
 bool Keys::flag(Names names, bool otherwise) const {
   const auto f = found(names);
   if (!f) return otherwise;

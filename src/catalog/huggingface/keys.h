@@ -52,6 +52,8 @@ class Keys {
   // At least 1; Error when absent, or not so many.
   std::int64_t count(Names, std::int64_t high = kMost) const;
   std::int64_t count_or(Names, std::int64_t otherwise) const;
+  // A number, or a list that says the same one for every layer; Error where they differ.
+  std::optional<std::int64_t> uniform(Names, std::int64_t low = 0) const;
   bool flag(Names, bool otherwise = false) const;
   std::optional<double> number(Names) const;
   std::string text(Names, std::string otherwise = {}) const;

@@ -29,7 +29,9 @@ const Format* format_of(const Scheme& scheme, const Weight& w, const std::string
   for (const Scheme::Rule& rule : scheme.rules)
     if (rule.modules.contain(module)) return rule.format;
   if (!scheme.rest) return nullptr;
-  return is_linear_layer(w) || (scheme.tables_too && is_table(w)) ? scheme.rest : nullptr;
+  const bool reached = is_linear_layer(w) || (scheme.tables_too && is_table(w)) ||
+                       (scheme.head_too && w.role == Role::head);
+  return reached ? scheme.rest : nullptr;
 }
 
 void apply(const Draft& d, const Scheme& scheme, Weights& weights, const std::string& prefix) {

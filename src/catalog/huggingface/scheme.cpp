@@ -127,7 +127,9 @@ const Format* format_of_method(const Keys& k, const std::string& method) {
   if (method == "mxfp4") return &format_named("mxfp4");
   if (method == "quark") return &quark(k);
   if (method == "bitsandbytes")
-    return &format_named(k.flag({"load_in_4bit", "_load_in_4bit"}) ? "nf4" : "int8-channel");
+    return &format_named(!k.flag({"load_in_4bit", "_load_in_4bit"}) ? "int8-channel"
+                         : k.flag({"bnb_4bit_use_double_quant"})    ? "nf4-double"
+                                                                    : "nf4");
   if (method.starts_with("awq") || method.starts_with("gptq") || method == "auto-round" ||
       method == "intel/auto-round")
     return &integer_groups(k, k.integer({"bits", "w_bit"}, 1, 64).value_or(4),
@@ -143,13 +145,53 @@ void exclude_listed(const Keys& k, Scheme& scheme) {
     const std::int64_t n = k.length({key});
     for (std::int64_t i = 0; i < n; ++i) scheme.excluded.add(k.entry_text({key}, i).value_or(""));
   }
-  // GPTQModel: keys of `dynamic` that begin with "-:" are expressions of what is left alone.
+}
+
+// One module, or an expression of several, whose integers are of another width or group.
+void add_exception(const Node& said, const std::string& module, std::int64_t bits,
+                   std::int64_t group, Scheme& scheme) {
+  const Node none = map();
+  const Keys own(said.kind == Node::map ? said : none);
+  const std::int64_t own_bits = own.integer({"bits"}, 1, 64).value_or(bits),
+                     own_group = own.integer({"group_size"}, -1).value_or(group);
+  if (own_bits >= 16) return scheme.excluded.add(module);
+  Scheme::Rule rule;
+  rule.format = &integer_groups(own, own_bits, own_group, true);
+  rule.modules.add(module);
+  scheme.rules.push_back(std::move(rule));
+}
+
+// GPTQModel's `dynamic` names modules by expression, "-:" before those that are left alone;
+// AutoRound's `extra_config` by name, with 16 bits for those.
+void add_exceptions(const Keys& k, Scheme& scheme) {
+  const std::int64_t bits = k.integer({"bits", "w_bit"}, 1, 64).value_or(4),
+                     group = k.integer({"group_size", "q_group_size"}, -1).value_or(128);
   if (const Node* dynamic = k.find({"dynamic"}))
-    for (const auto& [name, node] : dynamic->members)
-      if (name.starts_with("-:")) scheme.excluded.add("re:" + name.substr(2));
+    for (const auto& [name, said] : dynamic->members) {
+      const bool marked = name.starts_with("+:") || name.starts_with("-:");
+      const std::string expression = "re:" + name.substr(marked ? 2 : 0);
+      if (name.starts_with("-:"))
+        scheme.excluded.add(expression);
+      else
+        add_exception(said, expression, bits, group, scheme);
+    }
+  if (const Node* extra = k.find({"extra_config"}))
+    for (const auto& [name, said] : extra->members) add_exception(said, name, bits, group, scheme);
+}
+
+// What cannot be counted as the checkpoint has it.
+void add_remarks(const Keys& k, Scheme& scheme) {
   for (const std::string& text : scheme.excluded.not_understood())
     scheme.remarks.push_back("the pattern '" + text +
                              "' is not understood; what it excludes is counted as quantised");
+  for (const Scheme::Rule& rule : scheme.rules)
+    for (const std::string& text : rule.modules.not_understood())
+      scheme.remarks.push_back("the pattern '" + text +
+                               "' is not understood; what it names is counted as the rest is");
+  const auto sparsity = k.if_inside({"sparsity_config"});
+  if (sparsity && sparsity->text({"format"}, "dense") != "dense")
+    scheme.remarks.push_back("weights stored as '" + sparsity->text({"format"}) +
+                             "' are counted as if none were left out");
 }
 
 const Format* cache_format(const Keys& k) {
@@ -177,12 +219,15 @@ Scheme read_scheme(const Keys& k) {
     return scheme;
   }
   exclude_listed(k, scheme);
+  add_exceptions(k, scheme);
+  scheme.head_too = k.flag({"lm_head"});  // GPTQ
   if (const auto groups = k.if_inside({"config_groups"}))
     add_groups(*groups, scheme);
   else if (mixed)
     refuse(k, {"quant_algo"}, "mixed precision without a list of the modules and their formats");
   else
     scheme.rest = format_of_method(k, method);
+  add_remarks(k, scheme);
   return scheme;
 }
 

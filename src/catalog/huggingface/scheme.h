@@ -20,6 +20,7 @@ struct Scheme {
   std::vector<Rule> rules;        // the first that names a module decides
   const Format* rest = nullptr;   // of all other linear layers; null: as trained
   bool tables_too = false;        // `rest` reaches the embedding and the head (MLX)
+  bool head_too = false;          // `rest` reaches the head
   const Format* cache = nullptr;  // of keys and values, where the checkpoint asks for one
   std::vector<std::string> remarks;
 };

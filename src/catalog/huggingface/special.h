@@ -41,8 +41,10 @@ void gpt_oss_layer(Draft&, std::int64_t i, Layer&);
 void mimo_v2_layer(Draft&, std::int64_t i, Layer&);
 void minimax_m3_layer(Draft&, std::int64_t i, Layer&);
 void mllama_layer(Draft&, std::int64_t i, Layer&);
+void stablelm_layer(Draft&, std::int64_t i, Layer&);
 void phi3small_layer(Draft&, std::int64_t i, Layer&);
 void finish_mllama(Draft&);
+void finish_diffusion(Draft&);
 void finish_chatglm(Draft&);
 
 }  // namespace kvplan::huggingface

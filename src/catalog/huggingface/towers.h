@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encoders of images and sound, and what joins them to the text model: counted from their own
 // configurations. Sources: the modelling code of huggingface/transformers v5 or, where it has none,
-// the publisher's; tests/truth/towers.yaml holds them against totals of published files.
+// the publisher's; tests/truth/parameters.yaml holds them against totals of published files.
 #pragma once
 #include <cstdint>
 #include <string>

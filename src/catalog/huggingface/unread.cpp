@@ -82,7 +82,11 @@ constexpr std::string_view kIrrelevant[] = {
     "moe_shared_expert_overlap moe_aux_loss_coeff score_function route_norm route_scale "
     "moe_gate moe_use_aux_free topk_method router_bias_update_rate use_moe moe_capacity",
     "global_attn_every_n_layers mup_enabled layer_norm_elementwise_affine enable_bias "
-    "moe_norm_min",
+    "moe_norm_min attn_rotary_emb anyres_pooling_size moe_drop_tokens "
+    "moe_random_routing_dropped_token org_vocab_size group_limited_greedy class_num dense_list "
+    "mask_init_id pool_type use_mixed_mlp_moe use_rotary_pos_emb text_start_id text_end_id "
+    "z_loss_coefficient router_dtype use_rmsnorm add_classification_head "
+    "prefix_projection quantization_bit interleaved_qkv multi_gate num_query_groups",
     // biases and heads that are absent, or that the family implies
     "bias no_bias add_bias_linear mamba_proj_bias lm_head rm_head embd_layer "
     "attention_output_gate use_flash_attn use_fused_rms_norm use_mamba_kernels use_mtp "
@@ -163,10 +167,12 @@ bool leads_to(const Node& value, const Node& text) {
 
 Node kept_of(const Draft& d, const Node& node) {
   Node kept = map();
+  // Where a class has defaults, null is said too.
+  const bool nested = &node == &d.keys.node() && &node != &d.top.node();
   for (const auto& [name, value] : node.members) {
-    if (value.kind == Node::null) continue;
     const bool opened = d.keys.has_opened(&value) || d.top.has_opened(&value);
     const bool read = d.keys.has_read(&value) || d.top.has_read(&value);
+    if (value.kind == Node::null && !(nested && read)) continue;
     if (value.kind == Node::map && (opened || leads_to(value, d.keys.node())))
       put(kept, name, kept_of(d, value));
     else if (read || names_the_model(name) || !is_irrelevant(name))

@@ -108,6 +108,14 @@ void finish_mllama(Draft& d) {
     if (w.role == Role::embedding) w.rows += 8;
 }
 
+// Dream: Qwen2 without a causal mask.
+void finish_diffusion(Draft& d) {
+  d.warn(
+      "diffusion",
+      "a diffusion model looks at its whole sequence again in every step: it has a cache only in "
+      "engines that approximate it, and ceilings of one token a step are not its own");
+}
+
 // Phi-3-small: every other layer looks at local blocks and at strides only, but stores everything.
 void phi3small_layer(Draft& d, std::int64_t i, Layer& layer) {
   d.keys.pass_over({"blocksparse_block_size", "blocksparse_homo_head_pattern",
@@ -118,6 +126,15 @@ void phi3small_layer(Draft& d, std::int64_t i, Layer& layer) {
            "block-sparse layers store the whole past; their reads are counted as if they were "
            "dense, so the speed ceiling may be too low at long context");
   decoder_layer(d, i, layer);
+}
+
+// StableLM: one norm a layer where attention and feed-forward stand side by side.
+void stablelm_layer(Draft& d, std::int64_t i, Layer& layer) {
+  add_attention(d, i, layer);
+  add_mlp(d, i, layer);
+  add_norm(d, layer.weights, "input_layernorm", d.hidden);
+  if (!d.keys.flag({"use_parallel_residual"}))
+    add_norm(d, layer.weights, "post_attention_layernorm", d.hidden);
 }
 
 // glm-4-9b and its kin store the rotary frequencies, a quarter of a head.
