@@ -15,18 +15,18 @@ using Words = std::vector<std::string>;
 
 // Words that name no part: of the card, of its maker, of the computer around it.
 constexpr std::string_view kRemarks[] = {
-    "accelerator", "aorus",     "asrock",    "asus",      "card",       "colorful",   "computer",
-    "cpu",         "desktop",   "dev",       "developer", "device",     "discrete",   "dual",
-    "eagle",       "early",     "ecc",       "edition",   "evga",       "fe",         "founders",
-    "framework",   "ftw3",      "gainward",  "galax",     "gaming",     "gb",         "generation",
-    "gigabyte",    "gpus",      "hellhound", "imac",      "inno3d",     "ipadair",    "ipadpro",
-    "kit",         "late",      "limit",     "macbook",   "macbookair", "macbookpro", "macmini",
-    "macpro",      "macstudio", "memory",    "mid",       "msi",        "nitro",      "nitro+",
-    "oc",          "only",      "palit",     "pny",       "power",      "powercolor", "processor",
-    "pulse",       "radv",      "ram",       "rog",       "sapphire",   "series",     "single",
-    "slim",        "strix",     "suprim",    "system",    "trinity",    "trio",       "tuf",
-    "uma",         "unified",   "ventus",    "vram",      "w",          "windforce",  "with",
-    "xfx",         "zotac"};
+    "accelerator", "aorus",     "asrock",    "asus",      "card",      "cloud",      "colorful",
+    "computer",    "cpu",       "desktop",   "dev",       "developer", "device",     "discrete",
+    "dual",        "eagle",     "early",     "ecc",       "edition",   "evga",       "fe",
+    "founders",    "framework", "ftw3",      "gainward",  "galax",     "gaming",     "gb",
+    "generation",  "gigabyte",  "gpus",      "hellhound", "imac",      "inno3d",     "ipadair",
+    "ipadpro",     "kit",       "late",      "limit",     "macbook",   "macbookair", "macbookpro",
+    "macmini",     "macpro",    "macstudio", "memory",    "mid",       "msi",        "nitro",
+    "nitro+",      "oc",        "only",      "palit",     "pny",       "power",      "powercolor",
+    "processor",   "pulse",     "radv",      "ram",       "rog",       "sapphire",   "series",
+    "single",      "slim",      "strix",     "suprim",    "system",    "trinity",    "trio",
+    "tuf",         "uma",       "unified",   "ventus",    "vram",      "w",          "windforce",
+    "with",        "xfx",       "zotac"};
 
 bool is_number(std::string_view word) {
   return !word.empty() &&
@@ -50,9 +50,9 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Power limits, clocks, screens and years are said beside a part.
+// Power limits, clocks, screens, memory modules and years are said beside a part.
 bool is_remark(std::string_view word) {
-  for (const std::string_view unit : {"w", "ghz", "mhz", "inch", "in"})
+  for (const std::string_view unit : {"w", "ghz", "mhz", "inch", "in", "x"})
     if (!number_before(word, unit).empty()) return true;
   if (is_number(word) && number_of(word) >= 2010 && number_of(word) <= 2029) return true;
   return std::find(std::begin(kRemarks), std::end(kRemarks), word) != std::end(kRemarks);
@@ -192,7 +192,10 @@ std::set<std::string> words_of(const Node& file) {
   const Node* links = file.find("links");
   const Node* host = links ? links->find("host") : nullptr;
   const Node* kind = host ? host->find("kind") : nullptr;
-  if (kind && kind->text.starts_with("PCIe") && !links->find("peer")) all.insert("pcie");
+  const bool is_module = std::any_of(all.begin(), all.end(), [](const std::string& word) {
+    return word.starts_with("sxm") || word == "oam";
+  });
+  if (kind && kind->text.starts_with("PCIe") && !is_module) all.insert("pcie");
   return all;
 }
 
