@@ -63,3 +63,35 @@ TEST_CASE("an absurd side of a patch is an error that names the key") {
     }
   }
 }
+
+TEST_CASE("MiniCPM-V has the text model of its version") {
+  // openbmb/MiniCPM-V-2_6 and openbmb/MiniCPM-Llama3-V-2_5, as their pages show.
+  const std::string tower =
+      "vision_config: {hidden_size: 1152, image_size: 980, intermediate_size: 4304, "
+      "model_type: siglip, num_attention_heads: 16, num_hidden_layers: 27, patch_size: 14}}";
+  const ModelSpec qwen = read(
+      "{model_type: minicpmv, version: '2.6', hidden_size: 3584, intermediate_size: 18944, "
+      "num_attention_heads: 28, num_hidden_layers: 28, num_key_value_heads: 4, "
+      "vocab_size: 151666, tie_word_embeddings: false, query_num: 64, " +
+      tower);
+  CHECK(count_parameters(qwen).total == 8'099'175'152);
+  const ModelSpec llama = read(
+      "{model_type: minicpmv, version: '2.5', hidden_size: 4096, intermediate_size: 14336, "
+      "num_attention_heads: 32, num_hidden_layers: 32, num_key_value_heads: 8, "
+      "vocab_size: 128256, tie_word_embeddings: false, query_num: 96, " +
+      tower);
+  CHECK(count_parameters(llama).total == 8'537'092'336);
+}
+
+TEST_CASE("the thinker of an omni model is read, its talker named") {
+  // Qwen/Qwen2.5-Omni-7B: 8.93 B without the talker.
+  const ModelSpec omni = read(
+      "{model_type: qwen2_5_omni, talker_config: {hidden_size: 896}, thinker_config: {"
+      "text_config: {model_type: qwen2_5_omni_text}, "
+      "audio_config: {d_model: 1280, encoder_layers: 32, encoder_ffn_dim: 5120, "
+      "num_mel_bins: 128, output_dim: 3584}, "
+      "vision_config: {depth: 32, hidden_size: 1280, intermediate_size: 3420, patch_size: 14, "
+      "out_hidden_size: 3584, temporal_patch_size: 2}}}");
+  CHECK(count_parameters(omni).total == 8'931'813'888);
+  CHECK(warns(omni, "part-not-counted"));
+}

@@ -20,7 +20,7 @@ constexpr auto kPerLayer = Family::per_layer;
 constexpr Family kGated[] = {
     {.types = "llama mistral ministral ministral3 mixtral baichuan xverse aquila Yi internlm "
               "internlm2 deepseek deepseek_v2 deepseek_v3 deepseek_v32 glm_moe_dsa kimi_k2 exaone "
-              "granite granitemoe granitemoeshared phi3 phi3_v smollm3 bailing_moe "
+              "granite granitemoe granitemoeshared phi3 phi3_v phi4mm smollm3 bailing_moe "
               "glm4_moe_lite"},
     {.types = "afmoe",
      .norms = 4,
@@ -67,6 +67,7 @@ constexpr Family kGated[] = {
     {.types = "llava"},
     {.types = "mimo", .bias_reaches_o = false},
     {.types = "minicpm minicpm3", .tied = true},
+    {.types = "minicpmv", .layer = minicpmv_layer},
     {.types = "minimax_m2", .qk_norm = kPerLayer},
     {.types = "olmo", .norm = Family::unweighted},
     {.types = "olmo2 olmo3 flex_olmo", .qk_norm = kPerLayer},

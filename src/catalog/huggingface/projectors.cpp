@@ -120,6 +120,18 @@ std::int64_t lfm2_vl(const Joint& j) {
   return c.n;
 }
 
+// MiniCPM-V: learned queries attend to the patches once; three norms, one more product.
+std::int64_t minicpmv(const Joint& j) {
+  const std::int64_t h = j.hidden;
+  Count c;
+  c.vectors(j.top.count_or({"query_num"}, 64), h);
+  c.linear(j.width(), h, false);
+  for (int i = 0; i < 4; ++i) c.linear(h, h, true);
+  c.vectors(3 * 2, h);
+  c.linear(h, h, false);
+  return c.n;
+}
+
 // Kimi: a norm over a patch, then joined patches through two products.
 std::int64_t kimi(const Joint& j) {
   const std::int64_t width = j.tower.count({"vt_hidden_size", "hidden_size"}), joined = 4 * width;
@@ -174,6 +186,7 @@ constexpr Wrapper kWrappers[] = {
     {"kimi_vl", "moonvit", kimi},
     {"llama4", "llama4_vision_model", llama4},
     {"mllama", "mllama_vision_model", mllama},
+    {"minicpmv", "headless_siglip", minicpmv},
     {"minimax_m3_vl", "minimax_m3_vl_vision", minimax_m3, true},
     {"qwen2_vl", "qwen2_vl", nullptr},
     {"qwen2_5_vl qwen2_5_omni qwen2_5_omni_thinker", "qwen2_5_vl", nullptr},

@@ -22,13 +22,6 @@ const Format& known(const Keys& k, Names key, const std::string& name) {
   refuse(k, key, "kv-plan has no format '" + name + "'");
 }
 
-// "int4-g128", with "-zp" where a zero point stands beside each scale.
-const Format& integer_groups(const Keys& k, std::int64_t bits, std::int64_t group, bool zero) {
-  const std::string width = "int" + std::to_string(bits);
-  if (group <= 0) return known(k, {"group_size"}, width + "-channel");
-  return known(k, {"group_size"}, width + "-g" + std::to_string(group) + (zero ? "-zp" : ""));
-}
-
 const Format& float8(const Keys& k) {
   const auto rows = k.entry_integer({"weight_block_size"}, 0),
              columns = k.entry_integer({"weight_block_size"}, 1);
@@ -65,7 +58,7 @@ const Format& group_format(const Keys& w) {
   const std::int64_t bits = w.count({"num_bits"}, 64);
   const std::int64_t group = w.integer({"group_size"}, -1).value_or(0);
   const std::string strategy = w.text({"strategy"}), type = w.text({"type"}, "int");
-  if (type == "int") return integer_groups(w, bits, group, !w.flag({"symmetric"}, true));
+  if (type == "int") return integer_format(w, bits, group, !w.flag({"symmetric"}, true));
   if (type != "float") refuse(w, {"type"}, "kv-plan does not know '" + type + "'");
   if (bits == 8 && group == 32) return format_named("mxfp8");
   if (bits == 8)
@@ -117,7 +110,7 @@ const Format& quark(const Keys& k) {
     return format_named(grouping == "per_channel" ? "fp8-channel" : "fp8-tensor");
   if (type == "int8") return format_named("int8-channel");
   if (type == "int4" || type == "uint4")
-    return integer_groups(w, 4, w.integer({"group_size"}, -1).value_or(128), type == "uint4");
+    return integer_format(w, 4, w.integer({"group_size"}, -1).value_or(128), type == "uint4");
   refuse(w, {"dtype"}, "kv-plan does not know '" + type + "'");
 }
 
@@ -132,66 +125,11 @@ const Format* format_of_method(const Keys& k, const std::string& method) {
                                                                     : "nf4");
   if (method.starts_with("awq") || method.starts_with("gptq") || method == "auto-round" ||
       method == "intel/auto-round")
-    return &integer_groups(k, k.integer({"bits", "w_bit"}, 1, 64).value_or(4),
+    return &integer_format(k, k.integer({"bits", "w_bit"}, 1, 64).value_or(4),
                            k.integer({"group_size", "q_group_size"}, -1).value_or(128), true);
   const std::string algorithm = k.text({"quant_algo"});
   if (!algorithm.empty()) return modelopt(k, algorithm);
   refuse(k, {"quant_method"}, "quantisation method '" + method + "' is not known to kv-plan");
-}
-
-void exclude_listed(const Keys& k, Scheme& scheme) {
-  for (const std::string_view key : {"ignore", "modules_to_not_convert", "exclude_modules",
-                                     "ignored_layers", "exclude", "llm_int8_skip_modules"}) {
-    const std::int64_t n = k.length({key});
-    for (std::int64_t i = 0; i < n; ++i) scheme.excluded.add(k.entry_text({key}, i).value_or(""));
-  }
-}
-
-// One module, or an expression of several, whose integers are of another width or group.
-void add_exception(const Node& said, const std::string& module, std::int64_t bits,
-                   std::int64_t group, Scheme& scheme) {
-  const Node none = map();
-  const Keys own(said.kind == Node::map ? said : none);
-  const std::int64_t own_bits = own.integer({"bits"}, 1, 64).value_or(bits),
-                     own_group = own.integer({"group_size"}, -1).value_or(group);
-  if (own_bits >= 16) return scheme.excluded.add(module);
-  Scheme::Rule rule;
-  rule.format = &integer_groups(own, own_bits, own_group, true);
-  rule.modules.add(module);
-  scheme.rules.push_back(std::move(rule));
-}
-
-// GPTQModel's `dynamic` names modules by expression, "-:" before those that are left alone;
-// AutoRound's `extra_config` by name, with 16 bits for those.
-void add_exceptions(const Keys& k, Scheme& scheme) {
-  const std::int64_t bits = k.integer({"bits", "w_bit"}, 1, 64).value_or(4),
-                     group = k.integer({"group_size", "q_group_size"}, -1).value_or(128);
-  if (const Node* dynamic = k.find({"dynamic"}))
-    for (const auto& [name, said] : dynamic->members) {
-      const bool marked = name.starts_with("+:") || name.starts_with("-:");
-      const std::string expression = "re:" + name.substr(marked ? 2 : 0);
-      if (name.starts_with("-:"))
-        scheme.excluded.add(expression);
-      else
-        add_exception(said, expression, bits, group, scheme);
-    }
-  if (const Node* extra = k.find({"extra_config"}))
-    for (const auto& [name, said] : extra->members) add_exception(said, name, bits, group, scheme);
-}
-
-// What cannot be counted as the checkpoint has it.
-void add_remarks(const Keys& k, Scheme& scheme) {
-  for (const std::string& text : scheme.excluded.not_understood())
-    scheme.remarks.push_back("the pattern '" + text +
-                             "' is not understood; what it excludes is counted as quantised");
-  for (const Scheme::Rule& rule : scheme.rules)
-    for (const std::string& text : rule.modules.not_understood())
-      scheme.remarks.push_back("the pattern '" + text +
-                               "' is not understood; what it names is counted as the rest is");
-  const auto sparsity = k.if_inside({"sparsity_config"});
-  if (sparsity && sparsity->text({"format"}, "dense") != "dense")
-    scheme.remarks.push_back("weights stored as '" + sparsity->text({"format"}) +
-                             "' are counted as if none were left out");
 }
 
 const Format* cache_format(const Keys& k) {
@@ -207,6 +145,12 @@ const Format* cache_format(const Keys& k) {
 
 }  // namespace
 
+const Format& integer_format(const Keys& k, std::int64_t bits, std::int64_t group, bool zero) {
+  const std::string width = "int" + std::to_string(bits);
+  if (group <= 0) return known(k, {"group_size"}, width + "-channel");
+  return known(k, {"group_size"}, width + "-g" + std::to_string(group) + (zero ? "-zp" : ""));
+}
+
 Scheme read_scheme(const Keys& k) {
   Scheme scheme;
   const std::string method = k.text({"quant_method"});
@@ -218,8 +162,7 @@ Scheme read_scheme(const Keys& k) {
     if (method == "fp8") scheme.rest = &float8(k);
     return scheme;
   }
-  exclude_listed(k, scheme);
-  add_exceptions(k, scheme);
+  read_exceptions(k, scheme);
   scheme.head_too = k.flag({"lm_head"});  // GPTQ
   if (const auto groups = k.if_inside({"config_groups"}))
     add_groups(*groups, scheme);

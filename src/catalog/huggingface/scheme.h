@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a checkpoint is quantised, as its configuration says: which modules have which format.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,5 +30,11 @@ struct Scheme {
 // kv-plan does not know, by name.
 Scheme read_scheme(const Keys& quantisation);
 Scheme read_mlx_scheme(const Keys& quantisation);
+
+// "int4-g128", with "-zp" where a zero point stands beside each scale; Error naming the group size.
+const Format& integer_format(const Keys&, std::int64_t bits, std::int64_t group, bool zero);
+// scheme_exceptions.cpp
+void read_exceptions(const Keys& quantisation, Scheme&);
+void add_remarks(const Keys& quantisation, Scheme&);  // of what is not counted as it is
 
 }  // namespace kvplan::huggingface

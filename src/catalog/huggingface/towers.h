@@ -4,6 +4,7 @@
 // the publisher's; tests/truth/parameters.yaml holds them against totals of published files.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -45,6 +46,7 @@ struct ImageEncoder {
   std::int64_t (*count)(const Tower&);
 };
 const ImageEncoder* find_image_encoder(std::string_view type);  // image_encoders.cpp
+std::span<const ImageEncoder> projecting_encoders();            // projecting_encoders.cpp
 
 // What a model puts between a tower of `width` outputs and its text model.
 struct Joint {

@@ -82,7 +82,8 @@ constexpr std::string_view kIrrelevant[] = {
     "moe_shared_expert_overlap moe_aux_loss_coeff score_function route_norm route_scale "
     "moe_gate moe_use_aux_free topk_method router_bias_update_rate use_moe moe_capacity",
     "global_attn_every_n_layers mup_enabled layer_norm_elementwise_affine enable_bias "
-    "moe_norm_min attn_rotary_emb anyres_pooling_size moe_drop_tokens "
+    "full_attn_mod interpolate_factor moe_norm_min attn_rotary_emb anyres_pooling_size "
+    "moe_drop_tokens "
     "moe_random_routing_dropped_token org_vocab_size group_limited_greedy class_num dense_list "
     "mask_init_id pool_type use_mixed_mlp_moe use_rotary_pos_emb text_start_id text_end_id "
     "z_loss_coefficient router_dtype use_rmsnorm add_classification_head "

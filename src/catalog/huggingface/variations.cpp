@@ -108,6 +108,19 @@ void finish_mllama(Draft& d) {
     if (w.role == Role::embedding) w.rows += 8;
 }
 
+// MiniCPM-V: Llama 3 inside version 2.5, Qwen2 with its biases inside 2.6.
+void minicpmv_layer(Draft& d, std::int64_t i, Layer& layer) {
+  d.keys.pass_over({"batch_vision_input", "drop_vision_last_layer", "image_size", "patch_size",
+                    "query_num", "slice_config", "slice_mode", "use_image_id"});
+  const Node& version = d.keys.required({"version"});
+  if (version.text != "2.5" && version.text != "2.6")
+    d.keys.refuse({"version"}, "kv-plan does not know the text model of this version");
+  decoder_layer(d, i, layer);
+  if (version.text == "2.5") return;
+  add_vector(layer.weights, "self_attn.qkv_proj.bias", Role::attention,
+             (d.heads + 2 * d.kv_heads) * d.head_dim);
+}
+
 // Dream: Qwen2 without a causal mask.
 void finish_diffusion(Draft& d) {
   d.warn(

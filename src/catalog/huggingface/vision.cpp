@@ -52,6 +52,9 @@ void read_vision(Draft& d) {
   if (described || d.top.has({"img_processor"}))
     d.warn("vision-not-counted", "the vision tower of '" + d.model.model_type +
                                      "' is not counted: kv-plan has no shape for it");
+  for (const std::string_view name : {"audio_processor", "speech_lora", "vision_lora"})  // Phi-4
+    if (d.top.has({name}))
+      d.warn("part-not-counted", "what '" + std::string(name) + "' describes is not counted");
   if (d.top.has({"mm_vision_tower"}))
     d.warn("vision-not-counted", "the vision tower '" + d.top.text({"mm_vision_tower"}) +
                                      "' is not counted: kv-plan has no shape for it");
