@@ -180,8 +180,8 @@ Answer answer_devices(const Request& request, const Catalog& catalog) {
   Document document;
   document.command = "devices";
   document.title = "Devices";
-  document.lead = {
-      fmt::format("{} devices. Peaks are dense and the highest that are published.", rows.size())};
+  document.lead = {fmt::format("{} device{}. Peaks are dense and the highest that are published.",
+                               rows.size(), rows.size() == 1 ? "" : "s")};
   document.body.emplace_back("devices", Value{std::move(rows)});
   document.tables = {{"devices",
                       "",
