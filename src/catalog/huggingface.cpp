@@ -61,8 +61,8 @@ Node defaults_of(const Family& family, const Node& text, bool nested) {
 }
 
 bool is_tied(const Draft& d) {
-  const bool inner = d.keys.flag({"tie_word_embeddings"}, d.family.tied);
-  return d.top.flag({"tie_word_embeddings"}, inner);
+  constexpr std::string_view kTied[] = {"tie_word_embeddings", "weight_tying"};
+  return d.top.flag(kTied, d.keys.flag(kTied, d.family.tied));
 }
 
 void add_ends(Draft& d) {

@@ -243,3 +243,14 @@ TEST_CASE("a diffusion model says that its cache is an approximation") {
   const ModelSpec dream = read(decoder("model_type: Dream, use_sliding_window: false"));
   CHECK(dream.warnings.at(0).code == "diffusion");
 }
+
+TEST_CASE("LLaDA's keys are OLMo's") {
+  // GSAI-ML/LLaDA-8B-Base, 8,015,581,184 as its page shows.
+  const ModelSpec llada = read(
+      "{model_type: llada, d_model: 4096, n_layers: 32, n_heads: 32, n_kv_heads: 32, "
+      "mlp_hidden_size: 12288, vocab_size: 126464, embedding_size: 126464, block_type: llama, "
+      "attention_layer_norm: false, layer_norm_with_affine: true, mlp_ratio: 4, "
+      "weight_tying: false, max_sequence_length: 4096}");
+  CHECK(count_parameters(llada).total == 8'015'581'184);
+  CHECK(llada.warnings.at(0).code == "diffusion");
+}

@@ -172,6 +172,7 @@ TEST_CASE("towers that a publisher counts apart are resident and not in the tota
     const Parameters p = count_parameters(model);
     CHECK(p.encoders_apart == number(row, "elements"));
     CHECK(p.vision == 0);
+    CHECK(warns(model, "towers-apart"));
     std::int64_t towers = 0;
     for (const RoleBytes& role : weights_by_role(model))
       if (role.role == Role::vision) towers += role.bytes.n;

@@ -64,6 +64,7 @@ constexpr Family kGated[] = {
      .qk_norm_on_request = true},
     {.types = "internlm3", .bias_reaches_o = false},
     {.types = "llama4 llama4_text", .defaults = "{num_shared_experts: 1}"},
+    {.types = "llada", .widths = llada_widths, .finish = finish_diffusion},
     {.types = "llava"},
     {.types = "mimo", .bias_reaches_o = false},
     {.types = "minicpm minicpm3", .tied = true},

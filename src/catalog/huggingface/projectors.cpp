@@ -172,7 +172,7 @@ constexpr Wrapper kWrappers[] = {
     {"llava_next llava_next_video llava_onevision", "", llava_next},
     {"vipllava", "", vip_llava},
     {"paligemma", "headless_siglip", paligemma},
-    {"gemma3", "headless_siglip", gemma3},
+    {"gemma3 shieldgemma2", "headless_siglip", gemma3},
     {"gemma4", "gemma4_vision", gemma4, true},
     {"mistral3", "pixtral", mistral3},
     {"idefics2", "idefics2", idefics2},

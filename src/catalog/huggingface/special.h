@@ -45,6 +45,7 @@ void stablelm_layer(Draft&, std::int64_t i, Layer&);
 void phi3small_layer(Draft&, std::int64_t i, Layer&);
 void finish_mllama(Draft&);
 void minicpmv_layer(Draft&, std::int64_t i, Layer&);
+void llada_widths(Draft&);
 void finish_diffusion(Draft&);
 void finish_chatglm(Draft&);
 

@@ -121,6 +121,21 @@ void minicpmv_layer(Draft& d, std::int64_t i, Layer& layer) {
              (d.heads + 2 * d.kv_heads) * d.head_dim);
 }
 
+// LLaDA: Llama without a causal mask, under OLMo's names of keys.
+void llada_widths(Draft& d) {
+  const Keys& k = d.keys;
+  if (k.text({"block_type"}, "llama") != "llama")
+    k.refuse({"block_type"}, "kv-plan knows blocks of the type 'llama' only");
+  for (const std::string_view name : {"attention_layer_norm", "bias_for_layer_norm", "include_bias",
+                                      "include_qkv_bias", "input_emb_norm"})
+    if (k.flag({name})) k.refuse({name}, "kv-plan knows LLaDA without it only");
+  d.inner = k.count({"mlp_hidden_size"});
+  d.vocabulary = d.model.vocabulary = k.count_or({"embedding_size"}, d.vocabulary);
+  k.pass_over({"activation_type", "attention_layer_norm_with_affine", "block_group_size",
+               "flash_attention", "init_cutoff_factor", "init_fn", "layer_norm_with_affine",
+               "mlp_ratio", "precision", "rope", "scale_logits"});
+}
+
 // Dream: Qwen2 without a causal mask.
 void finish_diffusion(Draft& d) {
   d.warn(

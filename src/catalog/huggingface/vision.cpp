@@ -34,15 +34,7 @@ bool read_tower(Draft& d, const Keys& top, const Node& config) {
   return true;
 }
 
-}  // namespace
-
-void add_tower(Draft& d, std::string_view name, std::int64_t elements, bool apart) {
-  add_vector(d.model.vision, name, Role::vision, elements);
-  d.model.vision_apart = d.model.vision_apart || apart;
-}
-
-void read_vision(Draft& d) {
-  read_audio(d);
+void read_image_tower(Draft& d) {
   if (read_named_tower(d)) return;
   const auto thinker = d.top.if_inside({"thinker_config"});
   const Keys& top = thinker ? *thinker : d.top;
@@ -58,6 +50,24 @@ void read_vision(Draft& d) {
   if (d.top.has({"mm_vision_tower"}))
     d.warn("vision-not-counted", "the vision tower '" + d.top.text({"mm_vision_tower"}) +
                                      "' is not counted: kv-plan has no shape for it");
+}
+
+}  // namespace
+
+void add_tower(Draft& d, std::string_view name, std::int64_t elements, bool apart) {
+  add_vector(d.model.vision, name, Role::vision, elements);
+  d.model.vision_apart = d.model.vision_apart || apart;
+}
+
+void read_vision(Draft& d) {
+  read_audio(d);
+  read_image_tower(d);
+  if (!d.model.vision_apart) return;
+  std::int64_t apart = 0;
+  for (const Weight& w : d.model.vision) apart = checked_add(apart, w.elements());
+  d.warn("towers-apart", "the total leaves out " + std::to_string(apart) +
+                             " parameters of towers, which its publisher counts apart; their "
+                             "weights are counted");
 }
 
 }  // namespace kvplan::huggingface
