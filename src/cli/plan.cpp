@@ -185,11 +185,10 @@ void add_traffic(Document& document, Object& plan, const Resolved& r, const Plan
   if (!crossing.empty()) {
     add_detail(document, table<Crossing>("plan.crossings", "Between GPUs in a step of " + size));
     if (std::any_of(crossing.begin(), crossing.end(),
-                    [](const Crossing& c) { return !c.in_ceiling; }))
+                    [](const Crossing& c) { return c.kind == Crossing::all_to_all; }))
       document.tables.back().notes = {
-          "All-to-all with experts chosen alike; the ceiling leaves it out, as tokens may happen "
-          "to "
-          "stay."};
+          "All-to-all with experts chosen alike, in 16 bits; the ceiling counts what no routing "
+          "avoids, in 4 bits."};
   }
   add_detail(document, table<Transfer>("plan.transfers",
                                        fmt::format("Moving the cache of one sequence of {} tokens",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cost/prefill.h"
 
+#include <algorithm>
+
 namespace kvplan {
 namespace {
 
@@ -68,7 +70,9 @@ RankPrefill prefill_of(const RankTerms& rank, const DeviceSpec& device, const Pr
   const Bytes kept = device.last_level_cache ? device.last_level_cache->value : Bytes(0);
   p.memory = std::max(Bytes(0), p.weights + p.written - kept) / device.bandwidth.value;
   if (device.peer)
-    p.link = rank.crossing_per_token * load.passes.tokens / device.peer->per_direction.value;
+    p.link = std::max(rank.crossing_per_token * load.passes.tokens,
+                      rank.crossing_per_pooled_token * load.passes.pooled) /
+             device.peer->per_direction.value;
   return p;
 }
 

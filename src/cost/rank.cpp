@@ -34,6 +34,30 @@ Bytes crossing(const ModelSpec& model, const Parallelism& p, std::int64_t reduct
   return Bytes(checked_add(reduced, p.pp > 1 ? row : 0));
 }
 
+// Ranks that the k experts of a token lie on at least, each rank having E / ep of them whole; none
+// where one rank may have them all.
+std::int64_t visits_of(const Layer& layer, const Parallelism& p) {
+  std::int64_t most = 0;
+  for (const Weight& w : layer.weights)
+    if (w.role == Role::routed_expert && p.ep > 1)
+      most = std::max(most, ceil_div(checked_mul(w.active, p.ep), w.copies));
+  return most > 1 ? most : 0;
+}
+
+// Whatever the routing, m > 1 ranks work for a token. All but the one where it is must receive its
+// row, and one must receive their results: m rows enter GPUs, be they sent one by one or copied and
+// summed within the network. As many leave them: its row once, m - 1 results. Rows take 4 bits a
+// value at least (NVFP4 both ways: moe_config.use_low_precision_moe_combine of TensorRT-LLM). Sums
+// of tp ranks count beside them: all of m ranks then need the sum of attention and all of tp the
+// result, one row more than both count.
+Bytes pooled_crossing(const ModelSpec& model, const Parallelism& p, const RankTerms& terms) {
+  if (terms.visits == 0) return Bytes(0);
+  const std::int64_t summed =
+      checked_mul(checked_mul(model.hidden, 2), checked_mul(terms.reductions, p.tp - 1));
+  const std::int64_t exchanged = checked_mul(model.hidden, terms.visits) / 2;
+  return Bytes(checked_add(summed, exchanged) / p.expert_ranks());
+}
+
 // ---- stages
 
 std::vector<std::int64_t> indices_of(const ModelSpec& model, Layer::Role role) {
@@ -81,9 +105,11 @@ std::vector<RankTerms> rank_terms(const ModelSpec& model, const Deployment& depl
       const Layer& layer = layer_at(model, mains[static_cast<std::size_t>(i)]);
       for (const Weight& w : layer.weights) fold.add(w, &layer.mixer);
       terms.reductions += reductions_of(layer, model, p);
+      terms.visits += visits_of(layer, p);
     }
     add_ends(fold, model, s == 0, s == p.pp - 1);
     terms.crossing_per_token = crossing(model, p, terms.reductions);
+    terms.crossing_per_pooled_token = pooled_crossing(model, p, terms);
     if (first == end) continue;
     const std::int64_t from = mains[static_cast<std::size_t>(first)];
     const std::int64_t to = mains[static_cast<std::size_t>(end - 1)] + 1;

@@ -31,7 +31,10 @@ struct RankTerms {
   std::vector<CacheTerm> caches;
   std::int64_t layers = 0;
   std::int64_t reductions = 0;  // partial sums that the ranks of a stage must add up per token
-  Bytes crossing_per_token;     // that must enter this GPU per token (and leave it likewise)
+  std::int64_t visits = 0;      // ranks that a token's experts lie on at least, where several
+  // That must enter this GPU (and leave it likewise) per token of its replica for these sums, and
+  // per token that meets its experts, on average over the GPUs that have them, for sums and visits.
+  Bytes crossing_per_token, crossing_per_pooled_token;
 };
 
 // Rank terms of each pipeline stage (every rank of a stage is alike). Throws Error where a

@@ -22,6 +22,7 @@ Stage::Stage(const RankTerms& rank, const Deployment& deployment, const DeviceSp
     : dense_(rank.vectors),
       table_row_(rank.table_row),
       crossing_per_token_(rank.crossing_per_token),
+      crossing_per_pooled_token_(rank.crossing_per_pooled_token),
       bandwidth_(device.bandwidth.value),
       prefix_(deployment.shared_prefix),
       source_(deployment.source_tokens) {
@@ -75,7 +76,10 @@ StageStep Stage::step(Tokens context, BatchShare batch, Trace* trace) const {
   step.cached = distinct <= last_level_cache_;
   step.memory = memory(distinct);
   step.typical_memory = memory(distinct + typical_experts);
-  if (link_) step.link = crossing_per_token_ * batch.local / *link_;
+  if (link_)
+    step.link =
+        std::max(crossing_per_token_ * batch.local, crossing_per_pooled_token_ * batch.pooled) /
+        *link_;
   if (trace) explain(step, context, batch, *trace);
   return step;
 }
@@ -107,9 +111,11 @@ void Stage::explain(const StageStep& step, Tokens context, BatchShare batch, Tra
              step.flops, "flop");
   trace.note("arithmetic time = flops / fastest peak for each format", {}, step.compute.v, "s");
   if (step.link.v > 0)
-    trace.note("link time = bytes per token x sequences / rate per direction",
+    trace.note("link time = bytes per token x sequences / rate per direction, or of the experts",
                {{"per token", crossing_per_token_.real(), "B"},
                 {"sequences", tokens, ""},
+                {"with experts", crossing_per_pooled_token_.real(), "B"},
+                {"of the experts", pooled, ""},
                 {"rate", link_->v, "B/s"}},
                step.link.v, "s");
 }

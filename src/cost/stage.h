@@ -67,7 +67,7 @@ class Stage {
   std::vector<Experts> experts_;
   Arithmetic per_token_, per_pooled_token_;  // the latter in routed experts
   std::vector<Cache> caches_;
-  Bytes crossing_per_token_;
+  Bytes crossing_per_token_, crossing_per_pooled_token_;
 
   BytesPerSecond bandwidth_;
   Bytes last_level_cache_;

@@ -100,26 +100,32 @@ std::vector<Crossing> crossings(const Setup& setup, const Load& load) {
   const std::int64_t row = checked_mul(setup.model.hidden, 2);
   const std::int64_t tokens = ceil_div(load.batch, p.dp);  // of one replica
   std::vector<Crossing> found;
-  const auto add = [&](Crossing::Kind kind, std::int64_t times, Bytes bytes, bool in_ceiling) {
+  const auto add = [&](Crossing::Kind kind, std::int64_t times, Bytes bytes, Bytes least) {
     if (bytes.n == 0) return;
-    Crossing c{kind, times, bytes, {}, in_ceiling};
+    Crossing c{kind, times, bytes, {}, least};
     if (setup.device && setup.device->peer)
       c.seconds = bytes / setup.device->peer->per_direction.value;
     found.push_back(c);
   };
   std::int64_t reductions = 0;  // of the stage with most
-  for (const RankTerms& stage : rank_terms(setup.model, setup.deployment))
+  std::int64_t visits = 0;      // likewise
+  for (const RankTerms& stage : rank_terms(setup.model, setup.deployment)) {
     reductions = std::max(reductions, stage.reductions);
-  add(Crossing::all_reduce, reductions,
-      Bytes(checked_mul(mul_div(checked_mul(row, reductions), p.tp - 1, p.tp), tokens)), true);
+    visits = std::max(visits, stage.visits);
+  }
+  const Bytes summed(checked_mul(mul_div(checked_mul(row, reductions), p.tp - 1, p.tp), tokens));
+  add(Crossing::all_reduce, reductions, summed, summed);
   if (p.ep > 1) {
     // Each of a rank's tokens goes to the ranks of its experts and comes back; one in ep stays.
     const std::int64_t mine = ceil_div(load.batch, checked_mul(p.tp, p.dp));
     const std::int64_t rows = mul_div(checked_mul(mine, experts_met(setup.model)), p.ep - 1, p.ep);
     add(Crossing::all_to_all, 2 * ceil_div(layers_with_experts(setup.model), p.pp),
-        Bytes(ceil_div(checked_mul(checked_mul(rows, 2), row), p.pp)), false);
+        Bytes(ceil_div(checked_mul(checked_mul(rows, 2), row), p.pp)),
+        Bytes(mul_div(checked_mul(setup.model.hidden, visits), p.pooled(load.batch),
+                      checked_mul(2, p.expert_ranks()))));
   }
-  if (p.pp > 1) add(Crossing::stage, 1, Bytes(checked_mul(row, tokens)), true);
+  const Bytes handed(p.pp > 1 ? checked_mul(row, tokens) : 0);
+  add(Crossing::stage, 1, handed, handed);
   return found;
 }
 

@@ -27,10 +27,11 @@ struct Crossing {
   std::int64_t times = 0;  // per step
   Bytes bytes;             // that enter one GPU in a step of the load
   std::optional<Seconds> seconds;
-  bool in_ceiling = true;  // tokens may all stay with their experts: no bound counts on these
+  Bytes least;  // of them, what no routing and no format avoids: the ceiling counts it
 };
 // Sums of partial outputs (at least one row a token but the rank's own share), tokens that go to
-// experts and back when each is chosen alike, and rows that enter a pipeline stage; in 16 bits.
+// experts of other replicas and back when each is chosen alike, and rows that enter a pipeline
+// stage; in 16 bits.
 std::vector<Crossing> crossings(const Setup&, const Load&);
 
 struct Transfer {

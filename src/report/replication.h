@@ -23,7 +23,7 @@ inline constexpr auto description<Crossing> =
                field("times", &Crossing::times, "times a step"),
                field("bytes", &Crossing::bytes, "into one GPU"),
                field("seconds", &Crossing::seconds, "at the link's peak"),
-               field("in_ceiling", &Crossing::in_ceiling, "in the ceiling")};
+               field("ceiling_bytes", &Crossing::least, "of it in the ceiling")};
 
 template <>
 inline constexpr auto description<Transfer> = std::tuple{

@@ -266,6 +266,21 @@ TEST_CASE("what must cross a slow link bounds the step") {
   CHECK(step.seconds->v == doctest::Approx(80 * 2 * 8192 * 64 / 1e9));
 }
 
+TEST_CASE("experts that cannot lie on one GPU make rows cross, as many as no routing avoids") {
+  DeviceSpec device = devices::h100();
+  device.peer->per_direction.value = BytesPerSecond(1e6);
+  const auto seconds = [&](std::int64_t dp, std::int64_t ep) {
+    return DecodeModel(shapes::deepseek_v3(), deployment(1, 1, dp, ep), device)
+        .at(Tokens(1), dp)
+        .seconds->v;
+  };
+  // 58 layers of 256 experts, 8 for each token, 7,168 values of 4 bits. At 32 experts a GPU one has
+  // all 8; at 4 two GPUs are at work and two rows enter one of them; at one expert a GPU, eight.
+  CHECK(seconds(64, 64) == doctest::Approx(58 * 2 * 3584 / 1e6));
+  CHECK(seconds(256, 256) == doctest::Approx(58 * 8 * 3584 / 1e6));
+  CHECK(seconds(8, 8) < 0.1);
+}
+
 TEST_CASE("recurrent state is read and written by each step whatever the context") {
   const ModelSpec model = shapes::qwen35_27b();
   const DecodeModel decode(model, {}, devices::h100());

@@ -81,7 +81,10 @@ TEST_CASE("what must cross a link in a step is what the layout makes of it") {
   REQUIRE(experts.size() == 1);
   CHECK(experts[0].kind == Crossing::all_to_all);
   CHECK(experts[0].bytes == Bytes(58 * 7 * 2 * 14336));
-  CHECK_FALSE(experts[0].in_ceiling);
+  CHECK(experts[0].least == Bytes(0));  // 32 experts a GPU: the 8 of a token may lie together
+  // 4 experts a GPU: two GPUs work for each token, so that two rows of 7,168 x 4 bits enter one.
+  const auto spread = crossings(setup_of("deepseek-v3", 1, 1, 64, 64), {Tokens(100), 64});
+  CHECK(spread[0].least == Bytes(58 * 2 * 7168 / 2));
   const auto stages = crossings(setup_of("llama-3.1-70b", 1, 2), {Tokens(100), 3});
   REQUIRE(stages.size() == 1);
   CHECK(stages[0].bytes == Bytes(3 * 16384));
