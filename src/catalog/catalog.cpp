@@ -8,6 +8,7 @@
 #include "catalog/device_file.h"
 #include "catalog/device_kit.h"
 #include "catalog/embedded.h"
+#include "catalog/engine_file.h"
 #include "catalog/files.h"
 #include "catalog/model_file.h"
 #include "nearest.h"
@@ -236,6 +237,22 @@ DeviceSpec Catalog::device(std::string_view name_or_path, std::string* note) con
     *note = "'" + std::string(name_or_path) + "' is taken as " + device.title + " (" + device.name +
             "), the fastest that it can mean";
   return device;
+}
+
+std::shared_ptr<const EngineFlags> Catalog::engine(std::string_view name) const {
+  const auto entry = find("engines", name);
+  if (!entry) throw unknown("engines", name).of("--engine");
+  const std::string key = normalized(entry->name);
+  EngineFlags flags;
+  const auto read_over = [&](const CatalogEntry& layer) {
+    flags = read_entry(layer, [&](const Node& file) { return read_engine(file, flags); });
+  };
+  if (const EmbeddedName* shipped = find_embedded("engines", key))
+    read_over(entry_of(embedded_files()[static_cast<std::size_t>(shipped->file)]));
+  for (const Overlay& o : overlays_)
+    if (o.kind == "engines" && o.names.front().key == key)
+      read_over({o.names.front().written, {}, o.path, o.text});
+  return std::make_shared<const EngineFlags>(std::move(flags));
 }
 
 }  // namespace kvplan

@@ -10,6 +10,7 @@
 #include "catalog/device_name.h"
 #include "catalog/names.h"
 #include "cost/device.h"
+#include "engine/flags.h"
 #include "model/spec.h"
 
 namespace kvplan {
@@ -43,6 +44,11 @@ class Catalog {
   DeviceSpec device(std::string_view name_or_path, std::string* note = nullptr) const;
   // Whether `device` knows the name, other than as a path.
   bool has_device(std::string_view name) const;
+  // The flags of an engine by name or alias; files of overlays add to what is shipped.
+  std::shared_ptr<const EngineFlags> engine(std::string_view name) const;
+  FindEngine engines() const {
+    return [this](std::string_view name) { return engine(name); };
+  }
   // An entry of "models", "devices", "engines", "profiles" by name or alias; empty when absent.
   std::optional<CatalogEntry> find(std::string_view kind, std::string_view name) const;
   // All entries of a kind, by name.

@@ -8,9 +8,9 @@
 #include <span>
 #include <string>
 
+#include "catalog/fields.h"
 #include "catalog/names.h"
 #include "error.h"
-#include "nearest.h"
 
 namespace kvplan {
 namespace {
@@ -57,13 +57,7 @@ void set(double& to, const Node& node) { to = node.number().value_or(0); }
 void set(std::int64_t& to, const Node& node) { to = node.integer().value_or(0); }
 
 void allow_only(const Node& map, std::initializer_list<std::string_view> keys) {
-  if (map.kind != Node::map) throw Error("expected a map of keys").at_line(map.line);
-  for (const auto& [key, value] : map.members)
-    if (std::find(keys.begin(), keys.end(), key) == keys.end())
-      throw Error("a device file has no such key here")
-          .of(key)
-          .at_line(value.line)
-          .advise(did_you_mean(key, std::vector<std::string>(keys.begin(), keys.end())));
+  kvplan::allow_only(map, keys, "a device file");
 }
 
 // Where the numbers of a file or a section come from, unless one of them says otherwise.
@@ -122,11 +116,6 @@ const Node& section_of(const Node& file, const std::string& key) {
   throw Error("a device file needs this part").of(key).at_line(file.line);
 }
 
-std::string text_of(const Node& node, const std::string& key) {
-  const Node* text = node.find(key);
-  return text ? text->string().value_or("") : "";
-}
-
 void read_memory(const Node& section, const Origin& file, std::string_view marketed,
                  DeviceSpec& device) {
   allow_only(section, {"marketed", "visible", "sizes", "type", "source", "unverified", "note"});
@@ -135,7 +124,7 @@ void read_memory(const Node& section, const Origin& file, std::string_view marke
   if (!marketed.empty()) {
     const Node& sizes = section_of(section, "sizes");
     for (const Node& size : sizes.items)
-      if (text_of(size, "marketed") == marketed) chosen = &size;
+      if (text_in(size, "marketed") == marketed) chosen = &size;
     device.name += "-" + size_word(marketed);
     device.title += ", " + std::string(marketed);
   }
@@ -166,7 +155,7 @@ std::optional<Link> read_link(const Node* links, const Origin& file, const std::
   const Node* node = links ? links->find(key) : nullptr;
   if (!node) return std::nullopt;
   allow_only(*node, {"kind", "per_direction", "source", "unverified", "note"});
-  return Link{text_of(*node, "kind"),
+  return Link{text_in(*node, "kind"),
               required_fact<BytesPerSecond>(*node, origin_of(*node, file), "per_direction")};
 }
 
@@ -174,7 +163,7 @@ std::optional<Price> read_price(const Node* node) {
   if (!node) return std::nullopt;
   allow_only(*node, {"usd_per_hour", "where", "date", "note"});
   const Node& range = section_of(*node, "usd_per_hour");
-  Price price{0, 0, text_of(*node, "where"), text_of(*node, "date")};
+  Price price{0, 0, text_in(*node, "where"), text_in(*node, "date")};
   if (range.items.size() != 2 || price.where.empty() || price.date.empty())
     throw Error("a price is [low, high] with where and date").of("price").at_line(node->line);
   price.usd_per_hour_low = range.items[0].number().value_or(0);
@@ -201,11 +190,11 @@ DeviceSpec read_device(const Node& file, std::string_view marketed) {
                     "compute_capability", "year", "source", "unverified", "chip", "memory",
                     "bandwidth", "peaks", "links", "price", "notes"});
   DeviceSpec device;
-  device.name = text_of(file, "name");
-  device.title = text_of(file, "title");
-  device.vendor = text_of(file, "vendor");
-  device.kind = text_of(file, "kind");
-  device.architecture = text_of(file, "architecture");
+  device.name = text_in(file, "name");
+  device.title = text_in(file, "title");
+  device.vendor = text_in(file, "vendor");
+  device.kind = text_in(file, "kind");
+  device.architecture = text_in(file, "architecture");
   if (const Node* capability = file.find("compute_capability"))
     device.compute_capability = capability->string();
   if (const Node* year = file.find("year"))

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <set>
 
+#include "catalog/fields.h"
 #include "error.h"
 
 namespace kvplan {
@@ -38,16 +39,6 @@ std::vector<std::string> words_in(std::string_view name) {
       words.emplace_back();
   }
   return words;
-}
-
-std::vector<std::string> texts_of(const Node& file, std::string_view key) {
-  std::vector<std::string> texts;
-  const Node* list = file.find(key);
-  if (!list) return texts;
-  if (list->kind != Node::list)
-    throw Error("expected a list of names").of(std::string(key)).at_line(list->line);
-  for (const Node& item : list->items) texts.push_back(item.string().value_or(""));
-  return texts;
 }
 
 std::vector<std::string> sizes_of(const Node& file) {
@@ -161,10 +152,10 @@ std::vector<IndexedName> names_in(const Node& file) {
   if (!name || name->kind != Node::scalar || normalized(name->text).empty())
     throw Error("this catalog file has no name").of("name").at_line(file.line);
   std::vector<IndexedName> names = {{IndexedName::name, name->text, {}, {}, false}};
-  for (std::string& alias : texts_of(file, "aliases"))
+  for (std::string& alias : texts_in(file, "aliases"))
     names.push_back({IndexedName::alias, std::move(alias), {}, {}, false});
   add_short_ids(names);
-  for (std::string& family : texts_of(file, "families"))
+  for (std::string& family : texts_in(file, "families"))
     names.push_back({IndexedName::family, std::move(family), {}, {}, false});
   const std::size_t plain = names.size();
   for (const std::string& marketed : sizes_of(file))

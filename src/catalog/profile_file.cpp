@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "catalog/fields.h"
 #include "cost/columns.h"
-#include "nearest.h"
 
 namespace kvplan {
 namespace {
@@ -16,13 +16,7 @@ const Node& required(const Node& map, std::string_view key) {
 }
 
 void allow_only(const Node& map, std::initializer_list<std::string_view> keys) {
-  if (map.kind != Node::map) throw Error("expected a map of keys").at_line(map.line);
-  for (const auto& [key, value] : map.members)
-    if (std::find(keys.begin(), keys.end(), key) == keys.end())
-      throw Error("a profile has no such key here")
-          .of(key)
-          .at_line(value.line)
-          .advise(did_you_mean(key, std::vector<std::string>(keys.begin(), keys.end())));
+  kvplan::allow_only(map, keys, "a profile");
 }
 
 const std::vector<Node>& list_of(const Node& map, std::string_view key) {
@@ -32,11 +26,6 @@ const std::vector<Node>& list_of(const Node& map, std::string_view key) {
   if (node->kind != Node::list)
     throw Error("expected a list").of(std::string(key)).at_line(node->line);
   return node->items;
-}
-
-std::string text(const Node& map, std::string_view key) {
-  const Node* node = map.find(key);
-  return node ? node->string().value_or("") : "";
 }
 
 double number(const Node& map, std::string_view key, double least, double most) {
@@ -125,12 +114,12 @@ Fit fit_from(const Node& node) {
   allow_only(node, {"class", "format", "variant", "samples", "nominal_coverage", "left_out",
                     "holdout", "bands", "law"});
   Fit fit;
-  const auto op = operator_class_named(text(node, "class"));
+  const auto op = operator_class_named(text_in(node, "class"));
   if (!op) throw Error("not a class of operators").of("class").at_line(node.line);
   fit.op = *op;
-  fit.format = text(node, "format");
+  fit.format = text_in(node, "format");
   if (!fit.format.empty()) fit.format = std::string(format_named(fit.format).name);
-  fit.variant = text(node, "variant");
+  fit.variant = text_in(node, "variant");
   fit.samples = count(node, "samples");
   fit.nominal = number(node, "nominal_coverage", 0, 1);
   fit.left_out = quality(node, "left_out");
@@ -148,7 +137,8 @@ Measured measured_from(const Node& node) {
   try {
     const auto shape = shape_from(at);
     if (!shape) throw Error("a shape of no law");
-    Measured row{*shape, Seconds(number(node, "seconds", 1e-12, 1e9)), text(node, "variant"), {}};
+    Measured row{
+        *shape, Seconds(number(node, "seconds", 1e-12, 1e9)), text_in(node, "variant"), {}};
     for (const Node& sample : list_of(node, "samples"))
       row.samples.emplace_back(sample.number().value_or(0));
     return row;
@@ -170,12 +160,12 @@ Profile read_profile(const Node& file) {
         .advise("Calibrate again.");
   Profile profile;
   profile.device = required(file, "name").string().value_or("");
-  profile.title = text(file, "title");
-  profile.machine = text(file, "machine");
-  profile.origin = text(file, "origin");
-  profile.licence = text(file, "licence");
-  profile.date = text(file, "date");
-  profile.written_by = text(file, "written_by");
+  profile.title = text_in(file, "title");
+  profile.machine = text_in(file, "machine");
+  profile.origin = text_in(file, "origin");
+  profile.licence = text_in(file, "licence");
+  profile.date = text_in(file, "date");
+  profile.written_by = text_in(file, "written_by");
   profile.stream_read = quantity<BytesPerSecond>(file, "stream_read_bytes_per_second");
   profile.stream_copy = quantity<BytesPerSecond>(file, "stream_copy_bytes_per_second");
   profile.launch = quantity<Seconds>(file, "launch_seconds");

@@ -43,6 +43,7 @@ Answer answer_sweep(const Request&, const Catalog&);
 Answer answer_check(const Request&, const Catalog&);
 Answer answer_models(const Request&, const Catalog&);
 Answer answer_devices(const Request&, const Catalog&);
+Answer answer_engines(const Request&, const Catalog&);
 Answer answer_report(const Request&, const Catalog&);
 Answer answer_tensors(const Request&);  // import --tensors
 // A model file as the text of a catalog entry.

@@ -16,16 +16,16 @@
 namespace kvplan {
 namespace {
 
-StartLog log_at(const std::string& path) {
-  if (path == "-") return read_log(std::cin);
+StartLog log_at(const std::string& path, const Catalog& catalog) {
+  if (path == "-") return read_log(std::cin, catalog.engines());
   std::ifstream in(path, std::ios::binary);
   if (!in || in.peek() == std::ifstream::traits_type::eof())
     throw Error(in.is_open() ? "is empty or cannot be read" : "cannot be opened").in(path);
-  return read_log(in);
+  return read_log(in, catalog.engines());
 }
 
-StartLog recognised(const std::string& path) {
-  StartLog log = log_at(path);
+StartLog recognised(const std::string& path, const Catalog& catalog) {
+  StartLog log = log_at(path, catalog);
   if (log.engine.empty())
     throw Error(fmt::format("no line of an engine's start among {} lines", log.lines))
         .in(path)
@@ -123,9 +123,10 @@ void describe(Document& document, const Resolved& r, const Check& check,
 }  // namespace
 
 Answer answer_check(const Request& typed, const Catalog& catalog) {
-  const StartLog log = recognised(typed.file);
+  const StartLog log = recognised(typed.file, catalog);
   std::vector<Warning> warnings;
-  const Request request = with_log(with_names_in_place(typed, log, catalog), log, warnings);
+  const Request request =
+      with_log(with_names_in_place(typed, log, catalog), log, catalog, warnings);
   const std::string device = request.device.value_or(device_in(log, catalog));
   Resolved r =
       resolve(request, catalog, model_for(request, log, catalog, warnings), device, log.engine);

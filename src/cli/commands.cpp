@@ -20,6 +20,7 @@ constexpr std::array kFile{Positional{"FILE"}};
 constexpr std::array kLog{Positional{"LOG"}, Positional{"MODEL", false},
                           Positional{"DEVICE", false}};
 constexpr std::array kFilter{Positional{"FILTER", false}};
+constexpr std::array kName{Positional{"NAME", false}};
 
 constexpr Texts kRequests = "input output users source-tokens shared-prefix";
 constexpr Texts kFormats = "weights kv";
@@ -118,6 +119,8 @@ constexpr std::array kModelsExamples{
     Example{"kv-plan models qwen", "names that hold qwen"},
     Example{"kv-plan models --on rtx-4090", "what runs there, and how"}};
 constexpr std::array kDevicesExamples{Example{"kv-plan devices h100", "with peaks and sources"}};
+constexpr std::array kEnginesExamples{
+    Example{"kv-plan engines vllm", "flags, defaults by version, sources"}};
 
 constexpr std::array kCommands{
     CommandSpec{Command::plan,
@@ -179,6 +182,13 @@ constexpr std::array kCommands{
                 kDevicesFlags,
                 {},
                 kDevicesExamples},
+    CommandSpec{Command::engines,
+                "engines",
+                "the engines, their flags and defaults, and where these are from",
+                kName,
+                kDevicesFlags,
+                {},
+                kEnginesExamples},
 };
 
 }  // namespace

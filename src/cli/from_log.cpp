@@ -47,9 +47,9 @@ void take_engine(Request& request, const StartLog& log) {
 }
 
 // The log's flags, less those that an option or --set says.
-void take_settings(Request& request, const StartLog& log, std::vector<Warning>& warnings) {
+void take_settings(Request& request, const StartLog& log, const EngineFlags& table,
+                   std::vector<Warning>& warnings) {
   const std::vector<std::string_view> typed = typed_options(request);
-  const EngineFlags& table = flags_of(log.engine);
   for (const auto& [key, text] : log.settings) {
     const EngineFlag* flag = table.find(key);
     const bool cache = key.starts_with("cache_type_") || key == "kv_cache_type";
@@ -97,9 +97,10 @@ std::optional<std::string> of_hub_cache(std::string_view path) {
 
 }  // namespace
 
-Request with_log(Request request, const StartLog& log, std::vector<Warning>& warnings) {
+Request with_log(Request request, const StartLog& log, const Catalog& catalog,
+                 std::vector<Warning>& warnings) {
   take_engine(request, log);
-  if (!log.engine.empty()) take_settings(request, log, warnings);
+  if (!log.engine.empty()) take_settings(request, log, *catalog.engine(log.engine), warnings);
   const bool shares = std::any_of(request.set.begin(), request.set.end(), [](const auto& s) {
     return s.first == "gpu_memory_utilization" || s.first == "mem_fraction_static";
   });

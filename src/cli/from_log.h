@@ -11,7 +11,7 @@ namespace kvplan {
 
 // The same request with engine, version, flags, parallelism and utilisation of the log. Options
 // win; where they say something else, `warnings` say so.
-Request with_log(Request, const StartLog&, std::vector<Warning>& warnings);
+Request with_log(Request, const StartLog&, const Catalog&, std::vector<Warning>& warnings);
 
 // The model that the request or the log names, or the one whose metadata the log lists. Throws
 // Error that says what to give where there is none.

@@ -71,6 +71,8 @@ std::string positionals(const CommandSpec& command) {
       text = "what an engine printed when it started";
     else if (p.name == "FILTER")
       text = "show only names that hold this";
+    else if (p.name == "NAME")
+      text = "an engine, to list its flags";
     out += entry(p.name, text);
   }
   return out.empty() ? out : "\n" + out;

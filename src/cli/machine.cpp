@@ -134,7 +134,8 @@ bool is_on_parts(const Request& request, const Catalog& catalog) {
   if (request.host) return true;
   EngineOptions options;
   for (const auto& [key, setting] : request.set) options.settings[key] = setting;
-  if (request.engine_command) options = parse_command(*request.engine_command).options;
+  if (request.engine_command)
+    options = parse_command(*request.engine_command, catalog.engines()).options;
   if (llamacpp::splits(options)) return true;
   return request.device && device_words(catalog, *request.device).size() > 1;
 }

@@ -152,7 +152,7 @@ void take_positionals(const Words& typed, const CommandSpec& command, Request& r
     if (name == "MODEL") request.model = typed[i];
     if (name == "DEVICE") request.device = typed[i];
     if (name == "FILE" || name == "LOG") request.file = typed[i];
-    if (name == "FILTER") request.filter = typed[i];
+    if (name == "FILTER" || name == "NAME") request.filter = typed[i];
   }
 }
 

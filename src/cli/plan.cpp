@@ -126,9 +126,9 @@ std::vector<Limit> limits(const Request& request, const Resolved& r, const Load&
   }
   if (setup.engine.kv_pool) return found;
   const auto share = least_utilization(setup, load);
-  for (const EngineFlag& flag : flags_of(setup.engine.name).flags)
+  for (const EngineFlag& flag : flags_of(setup.engine).flags)
     if (share && flag.option == "--utilization")
-      add(std::string(flag.name), fmt::format("{:.2f}", *share), "least that holds the load");
+      add(flag.name, fmt::format("{:.2f}", *share), "least that holds the load");
   const std::string_view flag = sequences_flag(setup.engine.name);
   if (const auto n = most_sequences(setup, load.context); n && setup.engine.name != "ollama")
     add(std::string(flag), std::to_string(*n),

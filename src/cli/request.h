@@ -25,7 +25,8 @@ enum class Command {
   check,
   report,
   models,
-  devices
+  devices,
+  engines
 };
 
 struct Request {
@@ -37,7 +38,7 @@ struct Request {
   std::optional<std::string> device;
   std::vector<std::string> names;     // sweep: models and devices as typed
   std::string file;                   // import, check
-  std::optional<std::string> filter;  // models, devices
+  std::optional<std::string> filter;  // models, devices, engines
 
   // Load.
   std::optional<std::vector<AskedLength>> context, prompt;

@@ -36,10 +36,10 @@ void choose_cache(const Request& request, Resolved& r) {
     return;
   }
   const ModelSpec& model = r.setup.model;
-  const bool llama_cpp = r.setup.engine.name == "llama.cpp" || r.setup.engine.name == "ollama";
-  if (llama_cpp) {
-    deployment.cache = cache_formats("fp16");
-    return note(r, "--kv", "fp16", Basis::engine_rule, "the engine's default cache type");
+  if (const auto own = default_cache(r.setup.engine)) {
+    deployment.cache = cache_formats(own->value);
+    return note(r, "--kv", own->value, Basis::engine_rule,
+                "the engine's default cache type: " + own->source);
   }
   if (model.cache_hint) {
     deployment.cache = cache_formats(model.cache_hint->name);
@@ -98,18 +98,19 @@ void choose_layout(const Request& request, Resolved& r, std::optional<std::int64
   validate(r.setup.model, p);
 }
 
-void choose_engine(const Request& request, Resolved& r, std::string_view default_engine) {
+void choose_engine(const Request& request, Resolved& r, const Catalog& catalog,
+                   std::string_view default_engine) {
   EngineOptions& engine = r.setup.engine;
   if (request.engine && request.engine_command)
     throw Error("said twice").of("--engine and --engine-command").advise("Leave one of them out.");
   if (request.engine_command) {
-    EngineCommand command = parse_command(*request.engine_command);
+    EngineCommand command = parse_command(*request.engine_command, catalog.engines());
     engine = std::move(command.options);
     r.warnings.insert(r.warnings.end(), command.warnings.begin(), command.warnings.end());
   } else if (request.engine)
-    engine = parse_engine(*request.engine);
+    engine = parse_engine(*request.engine, catalog.engines());
   else if (!default_engine.empty())
-    engine = parse_engine(default_engine);
+    engine = parse_engine(default_engine, catalog.engines());
   if (!request.engine && !request.engine_command)
     note(r, "--engine", engine.name, Basis::assumed,
          engine.name == "ideal" ? "what the mathematics needs; name an engine for what it reserves"
@@ -189,6 +190,20 @@ void choose_weights(const Request& typed, const Request& effective, Resolved& r)
          "the configuration names no longest context");
 }
 
+// Defaults of the engine that decide what it reserves, each with its source.
+void note_engine_defaults(Resolved& r) {
+  const EngineOptions& engine = r.setup.engine;
+  if (!r.setup.device || engine.kv_pool) return;
+  const Parallelism& p = r.setup.deployment.parallel;
+  const Site site = site_of(engine, p.ep > 1 ? checked_mul(p.tp, p.dp) : p.tp);
+  for (const EngineFlag& flag : flags_of(engine).flags) {
+    const bool said = engine.settings.count(flag.name) > 0 ||
+                      (flag.option == "--utilization" && engine.utilization);
+    const EngineFlag::Default* own = flag.assumed && !said ? flag.default_at(site) : nullptr;
+    if (own) note(r, flag.name, own->value, Basis::engine_rule, own->source);
+  }
+}
+
 void choose_device(const Request& request, Resolved& r, const Catalog& catalog,
                    std::string_view name) {
   if (name.empty()) return;
@@ -219,13 +234,14 @@ Resolved resolve(const Request& request, const Catalog& catalog, ModelSpec model
   r.warnings = r.as_read.warnings;
   const Counted named = device.empty() ? Counted{} : counted(device);
   choose_device(request, r, catalog, named.name);
-  choose_engine(request, r, default_engine);
+  choose_engine(request, r, catalog, default_engine);
   r.setup.engine.device = r.setup.device;
   const Request effective = spread_over_ranks(with_engine_flags(request, r.setup.engine), r);
   choose_weights(request, effective, r);
   choose_cache(effective, r);
   choose_layout(effective, r,
                 device.empty() || named.count == 1 ? std::nullopt : std::optional(named.count));
+  note_engine_defaults(r);
   r.setup.deployment.source_tokens = request.source_tokens.value_or(Tokens(0));
   r.setup.deployment.shared_prefix = request.shared_prefix.value_or(Tokens(0));
   return r;

@@ -37,6 +37,8 @@ Answer answer(const Request& request, const Catalog& catalog) {
       return answer_models(request, catalog);
     case Command::devices:
       return answer_devices(request, catalog);
+    case Command::engines:
+      return answer_engines(request, catalog);
     case Command::calibrate:
       return answer_calibrate(request, catalog);
     case Command::report:

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/flags.h"
 
 namespace kvplan {
 
@@ -20,7 +20,7 @@ struct EngineCommand {
 // "llama-server -m FILE …", "OLLAMA_NUM_PARALLEL=4 ollama serve", docker lines of their images (the
 // tag is the version). Throws Error where no engine is started, and for values that a flag does not
 // take.
-EngineCommand parse_command(std::string_view line);
+EngineCommand parse_command(std::string_view line, const FindEngine&);
 
 // What is to be served.
 struct Serve {

@@ -16,11 +16,14 @@
 
 namespace kvplan {
 
+struct EngineFlags;
+
 // "vllm@0.21" plus the engine's own flags. Keys are the engine's names with '-' as '_', nested ones
 // with dots.
 struct EngineOptions {
   std::string name = "ideal";  // canonical: ideal, vllm, sglang, trtllm, llama.cpp, ollama
   std::string version;         // empty = the newest known
+  std::shared_ptr<const EngineFlags> flags;  // that it has, with their defaults; the ideal has none
   std::map<std::string, std::string> settings;
   std::optional<Tokens> max_model_len;  // --max-model-len, or the engine's own flag
   std::optional<double> utilization;    // --utilization, likewise
@@ -64,13 +67,6 @@ struct Engine {
   // As above, all GPUs of one replica together.
   virtual Bytes reserved_total(Tokens context, std::int64_t batch) const = 0;
 };
-
-// Canonical names, and the one that a usual spelling stands for ("llamacpp", "TensorRT-LLM",
-// "sgl"). Throws Error for an unknown name, with the near miss as advice.
-std::vector<std::string_view> engine_names();
-std::string_view engine_named(std::string_view spelling);
-// "vllm@0.21" → canonical name and version, no settings.
-EngineOptions parse_engine(std::string_view name_at_version);
 
 // Throws Error for an unknown engine, version, flag or flag value, with the near miss as advice.
 std::unique_ptr<Engine> make_engine(const EngineOptions&, const ModelSpec&, const Deployment&);

@@ -1,45 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flags of each engine that bear on memory, as data: what they take, how a command line spells
-// them, and which option of kv-plan says the same. What is not here is refused in a setting.
+// The flags of an engine that bear on memory, as an engine file lists them: what they take, how a
+// command line spells them, which option of kv-plan says the same, and what the engine takes where
+// nobody says. What is not here is refused in a setting.
 #pragma once
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/version.h"
 
 namespace kvplan {
 
+// What a default may depend on.
+struct Site {
+  Version version;
+  Bytes memory{INT64_MAX};  // of a device
+  std::string_view device;  // its name
+  std::int64_t ranks = 1;   // of a pipeline stage
+};
+// Where options put the engine: without a version, the newest; without a device, on a large one.
+Site site_of(const EngineOptions&, std::int64_t ranks = 1);
+
 struct EngineFlag {
   enum Kind { toggle, tristate, integer, number, size, text, choice, json };
-  std::string_view name;  // as a setting: '-' as '_', nested ones with dots
-  Kind kind = text;       // tristate: on, off or auto; a bare flag is on
-  // Spellings on a command line beside the name after "--", with a space between; one with '!' in
-  // front turns the flag off.
-  std::string_view spellings = {};
-  std::string_view option = {};   // of kv-plan: "--tp"
-  std::string_view choices = {};  // with a space between
+  // What the engine takes by itself where all of these hold.
+  struct Default {
+    std::string value, source;
+    std::string since;            // "0.21": in this version or a later one; empty: in all
+    std::optional<Bytes> memory;  // on devices with at least as much
+    std::string except;           // but not on those with this in their name
+    std::int64_t ranks = 1;       // on at least so many
+    std::string note;             // when else, in words
+  };
+
+  std::string name;  // as a setting: '-' as '_', nested ones with dots
+  Kind kind = text;  // tristate: on, off or auto; a bare flag is on
+  // On a command line, beside the name after "--"; `negations` turn the flag off.
+  std::vector<std::string> spellings, negations;
+  std::string option;  // of kv-plan: "--tp"
+  std::vector<std::string> choices;
+  std::vector<Default> defaults;  // of those that hold, the last counts
+  bool assumed = false;           // a plan names its default among the assumptions
+
+  const Default* default_at(const Site&) const;  // nullptr where the engine has none, or none known
 };
 
 struct EngineFlags {
-  std::string_view engine;
-  std::span<const EngineFlag> flags;
+  std::string engine, source;
+  std::string newest;  // version that the flags and the rules were read from
+  std::vector<EngineFlag> flags;
   // Known, and without bearing on memory; needed to tell flags that take a value from those that
   // do not.
-  std::string_view idle_switches, idle_values;
+  std::vector<std::string> idle_switches, idle_values;
 
   const EngineFlag* find(std::string_view name) const;  // nullptr when unknown
   bool is_idle(std::string_view name) const;
+  bool is_idle_switch(std::string_view name) const;
 };
 
-const EngineFlags& flags_of(std::string_view engine);
+// Of these options' engine; of the ideal, none. Throws Error where another engine's were not given.
+const EngineFlags& flags_of(const EngineOptions&);
+
+// An engine's flags by its name, or by a usual spelling of it ("llamacpp", "TensorRT-LLM"). Throws
+// Error for an unknown name, with the near miss as advice.
+using FindEngine = std::function<std::shared_ptr<const EngineFlags>(std::string_view name)>;
+// "vllm@0.21" → name, version and flags, no settings.
+EngineOptions parse_engine(std::string_view name_at_version, const FindEngine&);
 
 // Throws Error for a setting that the engine does not have (with the near miss), or whose value is
 // not of the flag's kind.
 void check_settings(const EngineOptions&);
+void check_value(const EngineFlag&, const std::string& value);
 
 // Takes the settings that an option of kv-plan says too out of `options`, as option → value:
 // {"--tp", "4"}, {"--kv", "q8_0,q4_0"}. Throws Error that names both where `typed` has another
@@ -47,7 +83,8 @@ void check_settings(const EngineOptions&);
 std::map<std::string, std::string> take_common_options(
     EngineOptions& options, const std::map<std::string, std::string>& typed);
 
-// Words of a list with a space between.
-std::vector<std::string_view> words_in(std::string_view list);
+// The cache format that the engine takes by itself, in kv-plan's words; empty where it follows the
+// checkpoint.
+std::optional<EngineFlag::Default> default_cache(const EngineOptions&);
 
 }  // namespace kvplan

@@ -87,10 +87,10 @@ struct Spelled {
 };
 Spelled spelled(const EngineFlags& table, const std::string& word) {
   for (const EngineFlag& flag : table.flags)
-    for (const std::string_view spelling : words_in(flag.spellings)) {
-      if (spelling == word) return {&flag, false};
-      if (spelling.front() == '!' && spelling.substr(1) == word) return {&flag, true};
-    }
+    for (const auto& [spellings, off] :
+         {std::pair(&flag.spellings, false), std::pair(&flag.negations, true)})
+      if (std::find(spellings->begin(), spellings->end(), word) != spellings->end())
+        return {&flag, off};
   const std::string name = as_setting(word);
   if (const EngineFlag* flag = table.find(name)) return {flag, false};
   if (name.starts_with("no_"))
@@ -102,7 +102,7 @@ Spelled spelled(const EngineFlags& table, const std::string& word) {
 
 class Line {
  public:
-  explicit Line(Words words) : words_(std::move(words)) {}
+  Line(Words words, const FindEngine& find) : words_(std::move(words)), find_(find) {}
 
   EngineCommand parsed() {
     find_program();
@@ -146,7 +146,7 @@ class Line {
     for (const Program& p : kPrograms) {
       const bool followed = !p.then.empty() && next == p.then;
       if (file != p.file || (p.required && !followed)) continue;
-      command_.options.name = p.engine;
+      name_engine(p.engine);
       at_ += followed;
       return true;
     }
@@ -156,10 +156,15 @@ class Line {
     for (const Image& i : kImages) {
       if (words_[at_].find(i.part) == std::string::npos) continue;
       image_ = words_[at_];
-      command_.options.name = i.engine;
+      name_engine(i.engine);
       return i.starts;
     }
     return false;
+  }
+
+  void name_engine(std::string_view name) {
+    command_.options.name = name;
+    command_.options.flags = find_(name);
   }
 
   void read_word() {
@@ -177,7 +182,7 @@ class Line {
       command_.model = value ? *value : following();
       return;
     }
-    const EngineFlags& table = flags_of(command_.options.name);
+    const EngineFlags& table = flags_of(command_.options);
     const Spelled found = spelled(table, word);
     if (found.flag)
       set(*found.flag, found.off ? "false" : value ? *value : value_after(*found.flag));
@@ -211,11 +216,11 @@ class Line {
     auto& settings = command_.options.settings;
     if (flag.kind != EngineFlag::json) {
       const bool counts = flag.kind == EngineFlag::integer && command_.options.name == "vllm";
-      settings[std::string(flag.name)] = counts ? plain_count(value) : value;
+      settings[flag.name] = counts ? plain_count(value) : value;
       return;
     }
     for (const auto& [name, text] : settings_of_json(flag.name, value)) {
-      if (flags_of(command_.options.name).find(name))
+      if (flags_of(command_.options).find(name))
         settings[name] = text;
       else
         warn(name);
@@ -224,10 +229,8 @@ class Line {
   void pass_over(const EngineFlags& table, const std::string& word, bool has_value) {
     const std::string name = as_setting(word);
     if (name == "extra_llm_api_options" && !has_value && read_echoed_file()) return;
-    const auto switches = words_in(table.idle_switches);
-    const bool is_switch = std::find(switches.begin(), switches.end(), name) != switches.end();
     if (!table.is_idle(name)) warn(word);
-    const bool takes = !has_value && !is_switch && at_ + 1 < words_.size() &&
+    const bool takes = !has_value && !table.is_idle_switch(name) && at_ + 1 < words_.size() &&
                        !is_flag(words_[at_ + 1]) && !ends(words_[at_ + 1]);
     at_ += takes;
   }
@@ -237,7 +240,7 @@ class Line {
     if (at_ + kWords >= words_.size() || words_[at_ + 1] != "<(echo") return false;
     std::string json = words_[at_ += kWords];
     if (json.ends_with(')')) json.pop_back();
-    const EngineFlags& table = flags_of(command_.options.name);
+    const EngineFlags& table = flags_of(command_.options);
     constexpr std::string_view kFile = "file.";
     for (const auto& [name, text] : settings_of_json("file", json)) {
       const std::string setting = name.substr(kFile.size());
@@ -255,11 +258,12 @@ class Line {
   void read_environment(const std::string& word) {  // "OLLAMA_NUM_PARALLEL=4"
     const auto equals = word.find('=');
     if (equals == std::string::npos || !word.starts_with("OLLAMA_")) return;
-    const Spelled found = spelled(flags_of(command_.options.name), word.substr(0, equals));
+    const Spelled found = spelled(flags_of(command_.options), word.substr(0, equals));
     if (found.flag) set(*found.flag, word.substr(equals + 1));
   }
 
   Words words_, before_;
+  const FindEngine& find_;
   std::size_t at_ = 0;
   std::string image_;
   EngineCommand command_;
@@ -267,6 +271,8 @@ class Line {
 
 }  // namespace
 
-EngineCommand parse_command(std::string_view line) { return Line(shell_words(line)).parsed(); }
+EngineCommand parse_command(std::string_view line, const FindEngine& find) {
+  return Line(shell_words(line), find).parsed();
+}
 
 }  // namespace kvplan

@@ -20,6 +20,14 @@ std::optional<std::pair<Number, std::string_view>> leading(std::string_view text
   return std::pair(value, text.substr(static_cast<std::size_t>(end - text.data())));
 }
 
+template <class T>
+T needed(std::optional<T> value, std::string_view key) {
+  if (value) return *std::move(value);
+  throw Error("the engine's file has no default for it")
+      .of(std::string(key))
+      .advise("Set it, or give the flag a default there.");
+}
+
 struct Unit {
   std::string_view name;
   std::int64_t bytes;
@@ -31,19 +39,28 @@ constexpr std::array kUnits = {
 
 }  // namespace
 
-std::optional<std::string> Settings::text(std::string_view key) const {
-  const auto found = options_.settings.find(std::string(key));
-  if (found == options_.settings.end()) return std::nullopt;
-  return found->second;
+bool Settings::given(std::string_view key) const {
+  return options_.settings.count(std::string(key)) > 0;
 }
 
-std::optional<std::int64_t> Settings::integer(std::string_view key) const {
+std::optional<std::string> Settings::text(std::string_view key) const {
+  const auto found = options_.settings.find(std::string(key));
+  if (found != options_.settings.end()) return found->second;
+  const EngineFlag* flag = site_ ? flags_of(options_).find(key) : nullptr;
+  const EngineFlag::Default* own = flag ? flag->default_at(*site_) : nullptr;
+  return own ? std::optional(own->value) : std::nullopt;
+}
+
+std::optional<std::int64_t> Settings::integer(std::string_view key, std::int64_t least) const {
   const auto value = text(key);
   if (!value) return std::nullopt;
   const auto parsed = leading<std::int64_t>(*value);
-  if (parsed && parsed->second.empty()) return parsed->first;
-  if (parsed && parsed->second == "k") return checked_mul(parsed->first, 1024);
-  throw unreadable(key, *value, "a whole number");
+  std::optional<std::int64_t> n;
+  if (parsed && parsed->second.empty()) n = parsed->first;
+  if (parsed && parsed->second == "k") n = checked_mul(parsed->first, 1024);
+  if (!n) throw unreadable(key, *value, "a whole number");
+  if (*n < least) throw Error("must be at least " + std::to_string(least)).of(std::string(key));
+  return n;
 }
 
 std::optional<double> Settings::number(std::string_view key) const {
@@ -77,5 +94,11 @@ std::optional<Bytes> Settings::bytes(std::string_view key) const {
       }
   throw unreadable(key, *value, "a size with a unit (B, MiB, GiB, GB)");
 }
+
+std::int64_t Settings::needed_integer(std::string_view key, std::int64_t least) const {
+  return needed(integer(key, least), key);
+}
+double Settings::needed_number(std::string_view key) const { return needed(number(key), key); }
+std::string Settings::needed_text(std::string_view key) const { return needed(text(key), key); }
 
 }  // namespace kvplan

@@ -2,7 +2,6 @@
 #include "engine/trtllm.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "cost/rank.h"
@@ -10,30 +9,12 @@
 #include "engine/settings.h"
 #include "engine/stages.h"
 #include "engine/trtllm/pools.h"
-#include "engine/version.h"
 #include "search.h"
 
 namespace kvplan {
 namespace {
 
 using namespace trtllm;
-
-struct Rules {
-  std::int64_t block = 64;
-};
-constexpr std::array kRows = {
-    Rule<Rules>{"blocks of 32 tokens",
-                {0, 18},
-                "KvCacheConfig of the LLM API",
-                [](Rules& r) { r.block = 32; }},
-};
-constexpr Version kNewest{1, 2, 0};
-
-std::optional<std::int64_t> positive(const Settings& settings, const char* key) {
-  const auto value = settings.integer(key);
-  if (value && *value < 1) throw Error("must be at least 1").of(key);
-  return value;
-}
 
 // "128,32768": the windows of the first layers, repeated over all.
 std::vector<std::int64_t> windows_in(std::string_view list) {
@@ -52,12 +33,10 @@ std::vector<std::int64_t> windows_in(std::string_view list) {
 }
 
 Serving serving_of(const EngineOptions& options, const Parallelism& p) {
-  const Settings settings(options);
-  const Version version = options.version.empty() ? kNewest : parse_version(options.version);
+  const Settings settings(options, site_of(options));
   Serving s;
-  s.block = positive(settings, "kv_cache_config.tokens_per_block")
-                .value_or(folded<Rules>(kRows, version).block);
-  s.max_tokens = positive(settings, "kv_cache_config.max_tokens");
+  s.block = settings.needed_integer("kv_cache_config.tokens_per_block", 1);
+  s.max_tokens = settings.integer("kv_cache_config.max_tokens", 1);
   s.windows = windows_in(settings.text("kv_cache_config.max_attention_window").value_or(""));
   // Where the layout says it already, each of its replicas is one of these ranks.
   const bool spread = settings.boolean("enable_attention_dp").value_or(false) && p.dp == 1;
@@ -67,10 +46,11 @@ Serving serving_of(const EngineOptions& options, const Parallelism& p) {
 }
 
 double fraction_of(const EngineOptions& options) {
-  const Settings settings(options);
+  const Settings settings(options, site_of(options));
   const auto nested = settings.number("kv_cache_config.free_gpu_memory_fraction");
-  const auto flag = settings.number("kv_cache_free_gpu_memory_fraction");
-  const double share = options.utilization.value_or(nested.value_or(flag.value_or(0.9)));
+  const double share = options.utilization ? *options.utilization
+                       : nested            ? *nested
+                                : settings.needed_number("kv_cache_free_gpu_memory_fraction");
   if (!(share > 0 && share <= 1))
     throw Error("must lie in (0, 1]").of("kv_cache_free_gpu_memory_fraction");
   return share;

@@ -51,19 +51,17 @@ class Vllm final : public Engine {
         model_(as_loaded(drafted(model, draft_of(Settings(options)), Settings(options)))),
         parallel_(spread(options, deployment.parallel)),
         source_tokens_(deployment.source_tokens),
-        rules_(rules_of(options.version.empty() ? kNewest : parse_version(options.version))),
+        rules_(rules_of(site_of(options).version)),
         serving_(serving_of(options, rules_, model_, parallel_)),
         groups_(cache_groups(model_, formats_of(options, model_, deployment.cache),
                              serving_.draft.layers != Draft::none)),
         layout_(prepared(serving_)),
         weights_(rank_weights(served(serving_))),
-        activation_(activation_shape(model_, parallel_.tp)),
-        on_small_(serving_on(Bytes(0))),
-        on_large_(serving_on(Bytes(INT64_MAX))) {}
+        activation_(activation_shape(model_, parallel_.tp)) {}
 
   Budget budget(const DeviceSpec& device) const override {
-    return budget_of(served(is_large(device) ? on_large_ : on_small_), weights_, activation_,
-                     device, options_.reserve);
+    const Serving there = on_device(serving_, options_, device);
+    return budget_of(served(there), weights_, activation_, device, options_.reserve);
   }
 
   Capacity capacity(Bytes pool, Tokens max_model_len) const override {
@@ -102,13 +100,6 @@ class Vllm final : public Engine {
     return checked_mul(layout_.blocks_of_request(context.n), batch);
   }
 
-  // As the parser chooses sizes on a device of such memory.
-  Serving serving_on(Bytes memory) const {
-    EngineOptions there = options_;
-    there.device.emplace().memory.value = memory;
-    return serving_of(there, rules_, model_, parallel_);
-  }
-
   Served served(const Serving& serving) const {
     return {model_, parallel_, rules_, serving, source_tokens_};
   }
@@ -130,7 +121,6 @@ class Vllm final : public Engine {
   Layout layout_;
   RankWeights weights_;
   ActivationShape activation_;
-  Serving on_small_, on_large_;
 };
 
 }  // namespace

@@ -81,10 +81,10 @@ Settings all_settings(const EngineOptions& options, const Deployment& deployment
                       const Serve& serve) {
   Settings all = options.settings;
   for (const auto& said : common_options(options, deployment, serve)) {
-    const auto& flags = flags_of(options.name).flags;
+    const auto& flags = flags_of(options).flags;
     const auto flag = std::find_if(flags.begin(), flags.end(),
                                    [&](const EngineFlag& f) { return f.option == said.first; });
-    if (flag != flags.end()) all.try_emplace(std::string(flag->name), said.second);
+    if (flag != flags.end()) all.try_emplace(flag->name, said.second);
   }
   if (options.name == "vllm" && deployment.parallel.ep > 1)
     all.try_emplace("enable_expert_parallel", "true");
@@ -122,7 +122,7 @@ bool goes_by_file(const EngineOptions& options, const std::string& name) {
 }
 
 std::string flags_text(const EngineOptions& options, const Settings& settings) {
-  const EngineFlags& table = flags_of(options.name);
+  const EngineFlags& table = flags_of(options);
   std::map<std::string, Settings> nested;
   Settings file;
   std::string text;
@@ -150,9 +150,8 @@ std::string flags_text(const EngineOptions& options, const Settings& settings) {
 std::string environment_text(const EngineOptions& options, const Settings& settings) {
   std::string text;
   for (const auto& [name, value] : settings)
-    if (const EngineFlag* flag = flags_of(options.name).find(name);
-        flag && !flag->spellings.empty())
-      text += std::string(flag->spellings) + "=" + shell_quoted(value) + " ";
+    if (const EngineFlag* flag = flags_of(options).find(name); flag && !flag->spellings.empty())
+      text += flag->spellings.front() + "=" + shell_quoted(value) + " ";
   return text;
 }
 

@@ -104,26 +104,29 @@ void put_device(StartLog& log, std::string_view name) {
 }
 
 void put(StartLog& log, std::string_view key, std::string_view value) {
-  if (leaves_it_open(value) || value.size() > kMostText || log.settings.size() >= kMostSettings)
+  if (leaves_it_open(value) || key.size() > kMostText || value.size() > kMostText ||
+      log.settings.size() >= kMostSettings)
     return;
   if (log.engine == "ollama" && key.starts_with("cache_type_")) key = "kv_cache_type";
-  EngineOptions alone;
-  alone.name = log.engine;
-  if (!flags_of(log.engine).find(key)) return;
   std::string text(value);
   if (text.find_first_not_of("0123456789,") == text.npos) std::erase(text, ',');  // "262,144"
   if (text == "True") text = "true";
   if (text == "False") text = "false";
-  alone.settings.emplace(key, text);
-  try {
-    check_settings(alone);
-    log.settings[std::string(key)] = std::move(text);
-  } catch (const Error&) {
-    std::string flag = std::string(key) + "=" + text;
-    const auto known = std::find(log.unfollowed.begin(), log.unfollowed.end(), flag);
-    if (known == log.unfollowed.end() && log.unfollowed.size() < kMostSettings)
-      log.unfollowed.push_back(std::move(flag));
-  }
+  log.settings[std::string(key)] = std::move(text);
+}
+
+void keep_followed(StartLog& log, const EngineFlags& flags) {
+  std::erase_if(log.settings, [&](const auto& setting) {
+    const EngineFlag* flag = flags.find(setting.first);
+    if (!flag) return true;
+    try {
+      check_value(*flag, setting.second);
+      return false;
+    } catch (const Error&) {
+      log.unfollowed.push_back(setting.first + "=" + setting.second);
+      return true;
+    }
+  });
 }
 
 void refuse(StartLog& log, const Found& f, Refusal refusal) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/flags.h"
 #include "logs/tables.h"
 
 namespace kvplan::logs {
@@ -37,6 +38,8 @@ void put_model(StartLog&, std::string_view);
 void put_device(StartLog&, std::string_view name);
 // A flag of the engine; what leaves it to the engine (None, auto) is not noted.
 void put(StartLog&, std::string_view key, std::string_view value);
+// Of the flags that were noted, those that the engine has; values that are not followed apart.
+void keep_followed(StartLog&, const EngineFlags&);
 void refuse(StartLog&, const Found&, Refusal);  // the same refusal of several ranks once
 // One more part of a sum.
 void add(std::optional<Printed<Bytes>>& sum, const Printed<Bytes>&);

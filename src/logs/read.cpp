@@ -5,6 +5,7 @@
 
 #include "engine/version.h"
 #include "logs/lines.h"
+#include "logs/notes.h"
 #include "logs/tables.h"
 
 namespace kvplan {
@@ -67,10 +68,11 @@ void note_line(StartLog& log, std::string_view line, std::int64_t number) {
 
 }  // namespace
 
-StartLog read_log(std::istream& in) {
+StartLog read_log(std::istream& in, const FindEngine& find) {
   StartLog log;
   Lines lines(in);
   for (std::string line; lines.next(line);) note_line(log, unwrapped(line), lines.number());
+  if (!log.engine.empty()) keep_followed(log, *find(log.engine));
   log.lines = lines.number();
   log.cut_lines = lines.cut();
   return log;

@@ -5,7 +5,7 @@
 #include "bench/bench.h"
 #include "catalog/catalog.h"
 #include "cost/decode.h"
-#include "engine/engine.h"
+#include "engine/flags.h"
 
 namespace kvplan::bench {
 namespace {
@@ -53,7 +53,7 @@ std::vector<Result> engine_plans() {
       {"trtllm", "llama-3.1-8b"},  {"llama.cpp", "llama-3.1-8b"},  {"vllm", "deepseek-v3"},
       {"llama.cpp", "gemma-3-27b"}};
   for (const auto& [engine_name, name] : kPlans) {
-    EngineOptions options = parse_engine(engine_name);
+    EngineOptions options = parse_engine(engine_name, catalog.engines());
     options.device = device;
     const auto engine = make_engine(options, catalog.model(name), on_eight());
     const double plans = rate([&](std::int64_t i) {

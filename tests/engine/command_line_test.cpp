@@ -5,6 +5,7 @@
 
 #include "engine/flags.h"
 #include "engine/nested.h"
+#include "engine/options.h"
 #include "engine/shapes.h"
 #include "engine/shell.h"
 
@@ -12,6 +13,12 @@ using namespace kvplan;
 using namespace kvplan::test;
 
 using Settings = std::map<std::string, std::string>;
+
+namespace {
+
+EngineCommand read_line(std::string_view line) { return parse_command(line, shipped_engines()); }
+
+}  // namespace
 
 TEST_CASE("words of a shell line keep what quotes and backslashes hold together") {
   const auto words = shell_words("a 'b c'  \"d \\\"e\\\"\" f\\ g \\\n  h''");
@@ -34,7 +41,7 @@ TEST_CASE("a JSON value is settings with dots, and back") {
 }
 
 TEST_CASE("vllm serve is read with its model, flags and nested flags") {
-  const EngineCommand c = parse_command(
+  const EngineCommand c = read_line(
       "vllm serve Qwen/Qwen3.5-27B --tensor-parallel-size 4 --max-model-len=32768 "
       "--speculative-config '{\"method\":\"mtp\",\"num_speculative_tokens\":3}' "
       "--no-enable-prefix-caching --port 8000 --trust-remote-code");
@@ -50,8 +57,7 @@ TEST_CASE("vllm serve is read with its model, flags and nested flags") {
 
 TEST_CASE("vLLM's counts with a letter are decimal in lower case and binary in upper case") {
   const auto length = [](const std::string& text) {
-    return parse_command("vllm serve m --max-model-len " + text)
-        .options.settings.at("max_model_len");
+    return read_line("vllm serve m --max-model-len " + text).options.settings.at("max_model_len");
   };
   CHECK(length("32k") == "32000");
   CHECK(length("32K") == "32768");
@@ -60,21 +66,21 @@ TEST_CASE("vLLM's counts with a letter are decimal in lower case and binary in u
 }
 
 TEST_CASE("what stands around the engine does not matter, the image's tag is the version") {
-  const EngineCommand c = parse_command(
+  const EngineCommand c = read_line(
       "CUDA_VISIBLE_DEVICES=0,1 docker run --gpus all -p 8000:8000 \\\n"
       "  vllm/vllm-openai:v0.21.0 --model meta-llama/Llama-3.1-8B -tp 2 2>&1 | tee log");
   CHECK(c.options.name == "vllm");
   CHECK(c.options.version == "v0.21.0");
   CHECK(c.model == "meta-llama/Llama-3.1-8B");
   CHECK(c.options.settings == Settings{{"tensor_parallel_size", "2"}});
-  CHECK(parse_command("docker run vllm/vllm-openai:latest --model m").options.version.empty());
+  CHECK(read_line("docker run vllm/vllm-openai:latest --model m").options.version.empty());
   const EngineCommand module =
-      parse_command("python -m vllm.entrypoints.openai.api_server --model m -dp 2");
+      read_line("python -m vllm.entrypoints.openai.api_server --model m -dp 2");
   CHECK(module.options.settings == Settings{{"data_parallel_size", "2"}});
 }
 
 TEST_CASE("llama-server is read with its short flags") {
-  const EngineCommand c = parse_command(
+  const EngineCommand c = read_line(
       "./build/bin/llama-server -m models/x.gguf -c 32768 -np 4 -fa -ctk q8_0 -ctv q8_0 "
       "--no-kv-unified -ub 1024 --host 0.0.0.0 --jinja");
   CHECK(c.options.name == "llama.cpp");
@@ -87,12 +93,12 @@ TEST_CASE("llama-server is read with its short flags") {
                                        {"kv_unified", "false"},
                                        {"ubatch_size", "1024"}});
   CHECK(c.warnings.empty());
-  CHECK(parse_command("llama-server -hf ggml-org/x -fa off -no-kvu").options.settings ==
+  CHECK(read_line("llama-server -hf ggml-org/x -fa off -no-kvu").options.settings ==
         Settings{{"flash_attn", "off"}, {"kv_unified", "false"}});
 }
 
 TEST_CASE("the other engines' lines are read") {
-  const EngineCommand s = parse_command(
+  const EngineCommand s = read_line(
       "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3.2-Exp --tp 8 --dp 8 "
       "--enable-dp-attention --mem-fraction-static 0.85 --page-size=64");
   CHECK(s.options.name == "sglang");
@@ -102,20 +108,20 @@ TEST_CASE("the other engines' lines are read") {
                                        {"enable_dp_attention", "true"},
                                        {"mem_fraction_static", "0.85"},
                                        {"page_size", "64"}});
-  const EngineCommand t = parse_command(
+  const EngineCommand t = read_line(
       "trtllm-serve openai/gpt-oss-120b --tp_size 4 --kv_cache_free_gpu_memory_fraction 0.9");
   CHECK(t.options.name == "trtllm");
   CHECK(t.options.settings ==
         Settings{{"tp_size", "4"}, {"kv_cache_free_gpu_memory_fraction", "0.9"}});
   const EngineCommand o =
-      parse_command("OLLAMA_NUM_PARALLEL=4 OLLAMA_KV_CACHE_TYPE=q8_0 ollama run qwen3:8b");
+      read_line("OLLAMA_NUM_PARALLEL=4 OLLAMA_KV_CACHE_TYPE=q8_0 ollama run qwen3:8b");
   CHECK(o.options.name == "ollama");
   CHECK(o.model == "qwen3:8b");
   CHECK(o.options.settings == Settings{{"num_parallel", "4"}, {"kv_cache_type", "q8_0"}});
 }
 
 TEST_CASE("a flag that is not known is kept as a warning by name") {
-  const EngineCommand c = parse_command(
+  const EngineCommand c = read_line(
       "vllm serve m --a-new-flag 3 --another --max-num-seqs 8 "
       "--speculative-config '{\"method\":\"mtp\",\"color\":\"red\"}'");
   REQUIRE(c.warnings.size() == 3);
@@ -132,13 +138,12 @@ TEST_CASE("a line that starts no engine, or gives a flag no value, is refused") 
                            "vllm serve m --max-num-seqs many", "vllm serve 'm",
                            "vllm serve m --speculative-config mtp"}) {
     CAPTURE(line);
-    CHECK_THROWS_AS(parse_command(line), Error);
+    CHECK_THROWS_AS(read_line(line), Error);
   }
 }
 
 TEST_CASE("the line to run leaves out what is at its default") {
-  EngineOptions options;
-  options.name = "vllm";
+  EngineOptions options = engine_options("vllm");
   CHECK(command_line(options, on_gpus(1), {"org/model"}) == "vllm serve org/model");
   options.settings = {{"speculative_config.method", "mtp"},
                       {"speculative_config.num_speculative_tokens", "3"},
@@ -151,39 +156,35 @@ TEST_CASE("the line to run leaves out what is at its default") {
 }
 
 TEST_CASE("llama.cpp gets cells for all sequences, ollama for one") {
-  EngineOptions options;
-  options.name = "llama.cpp";
+  EngineOptions options = engine_options("llama.cpp");
   Deployment deployment;
   deployment.cache = cache_formats("q8_0,q4_0");
   CHECK(command_line(options, deployment, {"my model.gguf", Tokens(8192), 4}) ==
         "llama-server -m 'my model.gguf' --cache-type-k q8_0 --cache-type-v q4_0 "
         "--ctx-size 32768 --parallel 4");
-  options.name = "ollama";
+  options = engine_options("ollama");
   deployment.cache = cache_formats("q8_0");
   CHECK(command_line(options, deployment, {"qwen3:8b", Tokens(8192), 4}) ==
         "OLLAMA_KV_CACHE_TYPE=q8_0 OLLAMA_CONTEXT_LENGTH=8192 OLLAMA_NUM_PARALLEL=4 ollama serve");
-  options.name = "ideal";
+  options = {};
   CHECK(command_line(options, deployment, {"m"}).empty());
 }
 
 TEST_CASE("a line that was written is read back as the same settings") {
   for (const char* engine : {"vllm", "sglang", "trtllm", "llama.cpp"}) {
-    EngineOptions options;
-    options.name = engine;
-    for (const EngineFlag& flag : flags_of(engine).flags) {
+    EngineOptions options = engine_options(engine);
+    for (const EngineFlag& flag : options.flags->flags) {
       if (flag.kind == EngineFlag::json || flag.name.find("dtype") != std::string_view::npos)
         continue;
-      const auto choices = words_in(flag.choices);
-      options.settings[std::string(flag.name)] = flag.kind == EngineFlag::toggle     ? "false"
-                                                 : flag.kind == EngineFlag::tristate ? "off"
-                                                 : flag.kind == EngineFlag::choice
-                                                     ? std::string(choices.back())
-                                                     : "1";
+      options.settings[flag.name] = flag.kind == EngineFlag::toggle     ? "false"
+                                    : flag.kind == EngineFlag::tristate ? "off"
+                                    : flag.kind == EngineFlag::choice   ? flag.choices.back()
+                                                                        : "1";
     }
     CAPTURE(engine);
     const std::string line = command_line(options, on_gpus(1, "fp16"), {"a/b c"});
     CAPTURE(line);
-    const EngineCommand back = parse_command(line);
+    const EngineCommand back = read_line(line);
     CHECK(back.options.name == engine);
     CHECK(back.model == "a/b c");
     CHECK(back.options.settings == options.settings);

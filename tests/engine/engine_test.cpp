@@ -3,46 +3,46 @@
 
 #include <doctest/doctest.h>
 
+#include "engine/options.h"
 #include "engine/shapes.h"
 
 using namespace kvplan;
 using namespace kvplan::test;
 
 TEST_CASE("an engine goes by its usual spellings") {
-  CHECK(engine_named("llama-server") == "llama.cpp");
-  CHECK(engine_named("llamacpp") == "llama.cpp");
-  CHECK(engine_named("TensorRT-LLM") == "trtllm");
-  CHECK(engine_named("SGL") == "sglang");
-  CHECK(engine_named("vLLM") == "vllm");
-  CHECK(engine_named("ideal") == "ideal");
+  CHECK(engine_options("llama-server").name == "llama.cpp");
+  CHECK(engine_options("llamacpp").name == "llama.cpp");
+  CHECK(engine_options("TensorRT-LLM").name == "trtllm");
+  CHECK(engine_options("SGL").name == "sglang");
+  CHECK(engine_options("vLLM").name == "vllm");
+  CHECK(engine_options("ideal").name == "ideal");
 }
 
 TEST_CASE("an unknown engine is refused with the near miss") {
   try {
-    engine_named("vlm");
+    engine_options("vlm");
     FAIL("accepted");
   } catch (const Error& e) {
-    CHECK(e.advice == "Did you mean vllm?");
+    CHECK(e.advice == "Did you mean vllm? `kv-plan engines` lists all.");
   }
-  CHECK_THROWS_AS(engine_named(""), Error);
+  CHECK_THROWS_AS(engine_options(""), Error);
 }
 
 TEST_CASE("a version follows the name after @") {
-  const EngineOptions options = parse_engine("vllm@0.21");
+  const EngineOptions options = engine_options("vllm@0.21");
   CHECK(options.name == "vllm");
   CHECK(options.version == "0.21");
-  CHECK(parse_engine("llama.cpp@b7079").version == "b7079");
-  CHECK(parse_engine("sglang").version.empty());
-  CHECK_THROWS_AS(parse_engine("vllm@soon"), Error);
-  CHECK_THROWS_AS(parse_engine("vllm@"), Error);
-  CHECK_THROWS_AS(parse_engine("ideal@1"), Error);
+  CHECK(engine_options("llama.cpp@b7079").version == "b7079");
+  CHECK(engine_options("sglang").version.empty());
+  CHECK_THROWS_AS(engine_options("vllm@soon"), Error);
+  CHECK_THROWS_AS(engine_options("vllm@"), Error);
+  CHECK_THROWS_AS(engine_options("ideal@1"), Error);
 }
 
 TEST_CASE("every engine answers for a plain model") {
   const ModelSpec model = model_of({{32, attention(8, 128)}});
-  for (const std::string_view name : engine_names()) {
-    EngineOptions options;
-    options.name = name;
+  for (const CatalogEntry& entry : Catalog().entries("engines")) {
+    const EngineOptions options = engine_options(entry.name);
     const auto engine = make_engine(options, model, on_gpus(1, "fp16"));
     CAPTURE(options.name);
     // 32 layers x 2 x 8 heads x 128 x 2 B x 4096 tokens = 512 MiB and whole blocks.

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/flags.h"
+#include "engine/options.h"
 
 #include <doctest/doctest.h>
 
 #include <set>
 
 using namespace kvplan;
+using namespace kvplan::test;
 
 namespace {
 
-EngineOptions with(std::string name, std::map<std::string, std::string> settings) {
-  EngineOptions options;
-  options.name = std::move(name);
-  options.settings = std::move(settings);
-  return options;
+EngineOptions with(const std::string& name, std::map<std::string, std::string> settings) {
+  return engine_options(name, std::move(settings));
 }
 
 std::string complaint(const EngineOptions& options) {
@@ -91,8 +90,9 @@ TEST_CASE("the same thing said twice is accepted, said differently it names both
 }
 
 TEST_CASE("no table has a flag twice, and none is both idle and followed") {
-  for (const std::string_view engine : engine_names()) {
-    const EngineFlags& table = flags_of(engine);
+  for (const CatalogEntry& entry : Catalog().entries("engines")) {
+    const EngineOptions options = engine_options(entry.name);
+    const EngineFlags& table = *options.flags;
     std::set<std::string_view> names;
     for (const EngineFlag& flag : table.flags) {
       CAPTURE(std::string(flag.name));

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "engine/options.h"
 #include "engine/shapes.h"
 
 using namespace kvplan;
@@ -14,8 +15,7 @@ using Settings = std::map<std::string, std::string>;
 
 std::unique_ptr<Engine> llama(const ModelSpec& model, Settings settings, std::string version = {},
                               std::string_view cache = "fp16", std::int64_t gpus = 1) {
-  EngineOptions options;
-  options.name = "llama.cpp";
+  EngineOptions options = engine_options("llama.cpp");
   options.version = std::move(version);
   options.settings = std::move(settings);
   Deployment deployment;
@@ -166,9 +166,7 @@ TEST_CASE("a budget leaves the margin of --fit and the compute buffer") {
 TEST_CASE("ollama's windows hold every sequence's and one batch") {
   const ModelSpec model = model_of({{1, attention(1, 64, Window{Tokens(1024)})}});
   const auto ollama = [&](Settings settings, std::string_view cache = "fp16") {
-    EngineOptions options;
-    options.name = "ollama";
-    options.settings = std::move(settings);
+    const EngineOptions options = engine_options("ollama", std::move(settings));
     Deployment deployment;
     deployment.cache = cache_formats(cache);
     return total(make_engine(options, model, deployment));

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "engine/options.h"
 #include "engine/shapes.h"
 
 namespace kvplan::test {
@@ -83,8 +84,7 @@ ModelSpec model_at(const Node& row) {
 }
 
 EngineOptions options_at(const Node& row, std::string engine) {
-  EngineOptions options;
-  options.name = std::move(engine);
+  EngineOptions options = engine_options(engine);
   options.version = text_at(row, "version");
   if (const Node* set = row.find("set"))
     for (const auto& [key, value] : set->members) options.settings[key] = value.text;

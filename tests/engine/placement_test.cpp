@@ -7,6 +7,7 @@
 #include "engine/llamacpp/memory.h"
 #include "engine/llamacpp/part_lines.h"
 #include "engine/llamacpp/tensor_names.h"
+#include "engine/options.h"
 #include "model/recipe.h"
 #include "model/shapes.h"
 
@@ -25,8 +26,7 @@ Machine machine_with(std::size_t gpus) {
 }
 
 EngineOptions options_with(std::map<std::string, std::string> settings, std::string version = {}) {
-  EngineOptions options;
-  options.name = "llama.cpp";
+  EngineOptions options = test::engine_options("llama.cpp");
   options.version = std::move(version);
   options.settings = std::move(settings);
   return options;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/logged_shape.h"
+#include "engine/options.h"
 #include "engine/sglang/pool.h"
 #include "engine/shapes.h"
 #include "engine/vllm_models.h"
@@ -18,17 +19,13 @@ namespace {
 std::unique_ptr<Engine> sglang_of(const ModelSpec& model,
                                   std::map<std::string, std::string> settings,
                                   const Deployment& deployment = on_gpus(1)) {
-  EngineOptions options;
-  options.name = "sglang";
-  options.settings = std::move(settings);
+  const EngineOptions options = engine_options("sglang", std::move(settings));
   return make_engine(options, model, deployment);
 }
 
 double share_of(std::int64_t gib, std::int64_t tp,
                 std::map<std::string, std::string> settings = {}) {
-  EngineOptions options;
-  options.name = "sglang";
-  options.settings = std::move(settings);
+  const EngineOptions options = engine_options("sglang", std::move(settings));
   Parallelism parallel;
   parallel.tp = tp;
   return sglang::memory_fraction(options, model_of({}), parallel, Bytes(gib * kGiB)).value;
@@ -62,8 +59,7 @@ TEST_CASE("window tokens are a share of the tokens, both in whole pages") {
   // buffers were printed as 8.38 + 5.59 GB.
   const ModelSpec model =
       model_of({{39, attention(8, 160, Window{Tokens(128)})}, {9, attention(4, 160)}});
-  EngineOptions options;
-  options.settings = {{"page_size", "64"}};
+  const EngineOptions options = engine_options("sglang", {{"page_size", "64"}});
   const auto serving = sglang::serving_of(options, model, {});
   const auto rank = sglang::rank_of(cache_groups(model, cache_formats("bf16")), serving, 4, 48);
   const Bytes pool = sglang::pool_for(Tokens(375360), 1, rank, serving);
@@ -90,10 +86,7 @@ TEST_CASE("the pool of states and that of tokens come out as two public starts p
   CHECK(newer.kv_tokens == 330323);
   CHECK(newer.max_concurrency == doctest::Approx(124));
   // Before, the budget paid for no padding. Qwen3.6-27B-FP8 on an RTX PRO 6000: 154 states.
-  EngineOptions older;
-  older.name = "sglang";
-  older.version = "0.5.9";
-  older.settings = {{"disable_radix_cache", "true"}};
+  const EngineOptions older = engine_options("sglang@0.5.9", {{"disable_radix_cache", "true"}});
   const Capacity c = make_engine(older, shape_named("qwen-27b"), on_gpus(1))
                          ->capacity(state * 154 + Bytes(403904LL * 65536), Tokens(1));
   CHECK(c.kv_tokens == 403904);

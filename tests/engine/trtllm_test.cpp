@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "engine/options.h"
 #include "engine/shapes.h"
 
 using namespace kvplan;
@@ -14,8 +15,7 @@ std::unique_ptr<Engine> trtllm_of(const ModelSpec& model,
                                   std::map<std::string, std::string> settings = {},
                                   std::string version = {},
                                   const Deployment& deployment = on_gpus(1)) {
-  EngineOptions options;
-  options.name = "trtllm";
+  EngineOptions options = engine_options("trtllm");
   options.version = std::move(version);
   options.settings = std::move(settings);
   return make_engine(options, model, deployment);

@@ -3,6 +3,7 @@
 // a rank, the defaults that both rest on.
 #include <doctest/doctest.h>
 
+#include "engine/options.h"
 #include "engine/vllm.h"
 #include "engine/vllm/activation.h"
 #include "engine/vllm/weights.h"
@@ -29,8 +30,8 @@ DeviceSpec device(const char* name, double memory_gib) {
 
 Serving serving(const char* version, std::map<std::string, std::string> set,
                 std::optional<DeviceSpec> on, std::int64_t pp = 1, const char* model = "llama-8b") {
-  EngineOptions options;
-  options.settings = std::move(set);
+  EngineOptions options = engine_options("vllm", std::move(set));
+  options.version = version;
   options.device = std::move(on);
   Parallelism parallel;
   parallel.pp = pp;
@@ -83,8 +84,7 @@ TEST_CASE("windows hold every batch in flight since 0.26") {
 
 TEST_CASE("settings that cannot be followed are refused by name") {
   const auto key_of = [](std::map<std::string, std::string> set) {
-    EngineOptions options;
-    options.settings = std::move(set);
+    EngineOptions options = engine_options("vllm", std::move(set));
     Deployment deployment;
     deployment.cache = cache_formats("bf16");
     try {
@@ -114,8 +114,7 @@ TEST_CASE("settings that cannot be followed are refused by name") {
 
 TEST_CASE("a draft of another model adds its own layers and leaves the MTP layers out") {
   const auto blocks = [](std::map<std::string, std::string> set) {
-    EngineOptions options;
-    options.settings = std::move(set);
+    EngineOptions options = engine_options("vllm", std::move(set));
     Deployment deployment;
     deployment.cache = cache_formats("bf16");
     const ModelSpec model = with_draft(shape_named("llama-8b"), attention_layer(8, 128, 128), 3);
@@ -161,8 +160,8 @@ TEST_CASE("a rank holds its share of split weights and all of replicated ones") 
     Parallelism parallel;
     parallel.tp = tp;
     parallel.pp = pp;
-    const Rules rules = rules_of(kNewest);
-    const Serving s = serving_of({}, rules, m, parallel);
+    const Rules rules = rules_of(site_of(engine_options("vllm")).version);
+    const Serving s = serving_of(engine_options("vllm"), rules, m, parallel);
     return rank_weights({m, parallel, rules, s, Tokens(0)}).low.n;
   };
   const std::int64_t layer = 2 * 512 * 256 + 2 * 1024 * 256, norm = 512, table = 2 * 1024 * 256;
@@ -188,8 +187,8 @@ TEST_CASE("MXFP4 experts are padded along their own axes") {
   }
   const Rules rules = rules_of({0, 11});
   const Parallelism parallel;
-  const RankWeights w =
-      rank_weights({m, parallel, rules, serving_of({}, rules, m, parallel), Tokens(0)});
+  const RankWeights w = rank_weights(
+      {m, parallel, rules, serving_of(engine_options("vllm"), rules, m, parallel), Tokens(0)});
   CHECK(gib(w.low.real()) == doctest::Approx(56.73).epsilon(0.001));
   CHECK(gib(w.value.real()) == doctest::Approx(61.85).epsilon(0.001));
 }
@@ -201,14 +200,13 @@ TEST_CASE("the weights that vLLM logs include one rotary table") {
       {"all", Role::mlp, 8030261248, 1, Sharding::split, 1, 1, true, &format_named("bf16")});
   const Rules rules = rules_of({0, 6});
   const Parallelism parallel;
-  const RankWeights w =
-      rank_weights({m, parallel, rules, serving_of({}, rules, m, parallel), Tokens(0)});
+  const RankWeights w = rank_weights(
+      {m, parallel, rules, serving_of(engine_options("vllm"), rules, m, parallel), Tokens(0)});
   CHECK(gib(w.value.real()) == doctest::Approx(14.9889).epsilon(0.00001));
 }
 
 TEST_CASE("the budget closes: memory x utilisation less what is used is the pool") {
-  EngineOptions options;
-  options.version = "0.21";
+  EngineOptions options = engine_options("vllm@0.21");
   options.reserve = Bytes(kGiB);
   Deployment deployment;
   deployment.cache = cache_formats("bf16");
@@ -237,7 +235,7 @@ TEST_CASE("the budget closes: memory x utilisation less what is used is the pool
 
 TEST_CASE(
     "what all GPUs reserve is what each reserves, times their number where stages are equal") {
-  EngineOptions options;
+  EngineOptions options = engine_options("vllm");
   Deployment deployment;
   deployment.parallel.tp = 2;
   deployment.parallel.pp = 2;

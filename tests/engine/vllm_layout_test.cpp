@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/options.h"
 #include "engine/vllm/groups.h"
 #include "engine/vllm_models.h"
 
@@ -24,8 +25,7 @@ struct Server {
   Server(ModelSpec m, const char* version, std::int64_t tp, const char* kv,
          std::map<std::string, std::string> set = {}, std::int64_t pp = 1)
       : rules(rules_of(parse_version(version))) {
-    EngineOptions options;
-    options.settings = std::move(set);
+    const EngineOptions options = engine_options("vllm", std::move(set));
     const Settings settings(options);
     model = drafted(std::move(m), draft_of(settings), settings);
     parallel.tp = tp;

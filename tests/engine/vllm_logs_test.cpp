@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "engine/options.h"
 #include "engine/vllm.h"
 #include "engine/vllm_models.h"
 
@@ -35,8 +36,7 @@ std::map<std::string, std::string> shape_of(const YAML::Node& row) {
 }
 
 EngineOptions options_of(const YAML::Node& row) {
-  EngineOptions options;
-  options.name = "vllm";
+  EngineOptions options = engine_options("vllm");
   options.version = row["version"].as<std::string>();
   const auto set = [&](const char* flag, const char* key) {
     if (row[key]) options.settings[flag] = row[key].as<std::string>();

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "catalog/huggingface.h"
+#include "engine/options.h"
 #include "engine/vllm.h"
 
 using namespace kvplan;
@@ -55,7 +56,7 @@ Budget budget_of(const Start& start) {
   device.name = "a card";
   device.memory.value =
       Bytes(static_cast<std::int64_t>(start.memory_gib * static_cast<double>(kGiB)));
-  EngineOptions options;
+  EngineOptions options = test::engine_options("vllm");
   options.version = start.version;
   options.settings = start.set;
   options.utilization = start.utilization;

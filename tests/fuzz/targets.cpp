@@ -6,6 +6,7 @@
 
 #include "calibrate/csv.h"
 #include "catalog/device_file.h"
+#include "catalog/engine_file.h"
 #include "catalog/gguf.h"
 #include "catalog/gguf/file.h"
 #include "catalog/huggingface.h"
@@ -19,6 +20,7 @@
 #include "catalog/yaml_writer.h"
 #include "engine/command_line.h"
 #include "engine/flags.h"
+#include "engine/options.h"
 #include "error.h"
 #include "logs/read.h"
 #include "model/cache.h"
@@ -154,6 +156,11 @@ void device(std::string_view bytes) {
   promise(spec.memory.value.n > 0, "a device without memory");
 }
 
+void engine(std::string_view bytes) {
+  for (const EngineFlag& flag : read_engine(parse_yaml(bytes)).flags)
+    for (const EngineFlag::Default& d : flag.defaults) check_value(flag, d.value);
+}
+
 void profile(std::string_view bytes) {
   const Profile read = read_profile(parse_yaml(bytes));
   const Profile back = again([&] { return read_profile(parse_yaml(profile_text(read))); });
@@ -167,11 +174,11 @@ void times(std::string_view bytes) {
 
 void log(std::string_view bytes) {
   std::istringstream in{std::string(bytes)};
-  (void)read_log(in);
+  (void)read_log(in, test::shipped_engines());
 }
 
 void command(std::string_view bytes) {
-  EngineCommand read = parse_command(bytes);
+  EngineCommand read = parse_command(bytes, test::shipped_engines());
   (void)take_common_options(read.options, {});
   check_settings(read.options);
 }
@@ -180,7 +187,7 @@ constexpr Target kTargets[] = {
     {"json", json},       {"yaml", yaml},     {"huggingface", huggingface},
     {"gguf", gguf},       {"device", device}, {"safetensors", safetensors},
     {"profile", profile}, {"times", times},   {"log", log},
-    {"command", command}};
+    {"command", command}, {"engine", engine}};
 
 }  // namespace
 

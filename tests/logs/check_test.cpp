@@ -10,6 +10,7 @@
 #include "cli/answer.h"
 #include "cli/from_log.h"
 #include "cli/parse.h"
+#include "engine/options.h"
 #include "golden.h"
 #include "logs/read.h"
 #include "plan/check.h"
@@ -163,12 +164,12 @@ TEST_CASE("ranks with less memory are named where they may explain fewer tokens"
       "INFO non-default args: {'model': 'Qwen/Qwen3-235B-A22B-FP8', 'tensor_parallel_size': 4}\n"
       "(VllmWorker rank=0) INFO Available KV cache memory: 8.20 GiB\n"
       "INFO GPU KV cache size: 178,881 tokens\n");
-  const StartLog log = read_log(in);
+  const StartLog log = read_log(in, test::shipped_engines());
   Setup setup;
   const Catalog catalog;
   setup.model = catalog.model("qwen3-235b-a22b-fp8");
   setup.deployment.parallel.tp = 4;
-  setup.engine = parse_engine("vllm@0.10.0");
+  setup.engine = test::engine_options("vllm@0.10.0");
   setup.engine.max_model_len = Tokens(40960);
   const Check found = check(setup, log);
   REQUIRE_FALSE(found.agrees());

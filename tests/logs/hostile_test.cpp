@@ -8,6 +8,7 @@
 #include <random>
 #include <sstream>
 
+#include "engine/options.h"
 #include "logs/lines.h"
 #include "logs/pattern.h"
 #include "logs/python.h"
@@ -27,7 +28,7 @@ std::string bytes_of(const fs::path& path) {
 
 StartLog text(const std::string& bytes) {
   std::istringstream in(bytes);
-  return read_log(in);
+  return read_log(in, test::shipped_engines());
 }
 
 // Text that repeats without being kept: a log of any size.
@@ -82,7 +83,7 @@ TEST_CASE("examples with bytes that were changed at random are read") {
 TEST_CASE("a line without end takes no more than its first 64 KiB") {
   Endless endless(std::string(100000, 'x'), 200);
   std::istream in(&endless);
-  const StartLog log = read_log(in);
+  const StartLog log = read_log(in, test::shipped_engines());
   CHECK(log.cut_lines == 1);
   CHECK(log.lines == 1);
 }

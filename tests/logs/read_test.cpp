@@ -2,6 +2,7 @@
 // The logs of tests/logs/examples are written after the public formats, with the numbers of public
 // start-ups: vllm#10517, noonghunna/club-3090#104, vllm#25350, vllm#21348, TensorRT-LLM#2268.
 #include "logs/read.h"
+#include "engine/options.h"
 
 #include <doctest/doctest.h>
 
@@ -15,12 +16,12 @@ namespace {
 StartLog example(const std::string& name) {
   std::ifstream in(KVPLAN_SOURCE_DIR "/tests/logs/examples/" + name + ".log");
   REQUIRE(in);
-  return read_log(in);
+  return read_log(in, test::shipped_engines());
 }
 
 StartLog text(const std::string& lines) {
   std::istringstream in(lines);
-  return read_log(in);
+  return read_log(in, test::shipped_engines());
 }
 
 Bytes gib(double n) {

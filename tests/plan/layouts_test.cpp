@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "catalog/catalog.h"
+#include "engine/options.h"
 #include "model/recipe.h"
 
 using namespace kvplan;
@@ -17,7 +18,7 @@ Setup setup_of(const char* model, const char* device, const char* engine = "vllm
   Setup s;
   s.model = apply_recipe(catalog.model(model), "config");
   s.device = catalog.device(device);
-  s.engine = parse_engine(engine);
+  s.engine = test::engine_options(engine);
   s.engine.device = s.device;
   return s;
 }

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "catalog/catalog.h"
+#include "engine/options.h"
 #include "model/recipe.h"
 
 using namespace kvplan;
@@ -14,7 +15,7 @@ Setup llama(const char* engine) {
   const Catalog catalog("");
   Setup s;
   s.model = apply_recipe(catalog.model("llama-3.1-8b"), "config");
-  s.engine = parse_engine(engine);
+  s.engine = test::engine_options(engine);
   return s;
 }
 

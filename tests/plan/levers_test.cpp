@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "catalog/catalog.h"
+#include "engine/options.h"
 #include "model/recipe.h"
 #include "plan/reference_code.h"
 
@@ -20,7 +21,7 @@ LeverQuestion question(const char* model, const char* device, Load load,
   q.as_read = catalog.model(model);
   q.setup.model = apply_recipe(q.as_read, "config");
   q.setup.device = catalog.device(device);
-  q.setup.engine = parse_engine(engine);
+  q.setup.engine = test::engine_options(engine);
   q.setup.engine.device = q.setup.device;
   q.load = load;
   return q;

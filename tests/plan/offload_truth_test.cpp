@@ -7,6 +7,7 @@
 
 #include "catalog/catalog.h"
 #include "engine/logged_shape.h"
+#include "engine/options.h"
 #include "golden.h"
 #include "model/recipe.h"
 #include "plan/split.h"
@@ -54,7 +55,7 @@ Setup setup_of(const Node& row, const Catalog& catalog) {
   setup.model = apply_recipe(catalog.model(text_at(row, "model")), text_at(row, "weights"));
   const std::string kv = text_at(row, "kv");
   setup.deployment.cache = cache_formats(kv.empty() ? "fp16" : kv);
-  setup.engine.name = "llama.cpp";
+  setup.engine = test::engine_options("llama.cpp");
   setup.engine.version = text_at(row, "version");
   if (const Node* set = row.find("set"))
     for (const auto& [key, value] : set->members) setup.engine.settings[key] = value.text;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "catalog/catalog.h"
+#include "engine/options.h"
 #include "model/parameters.h"
 #include "model/recipe.h"
 
@@ -19,7 +20,7 @@ Setup setup_of(const char* model, std::int64_t tp, std::int64_t pp = 1, std::int
   Setup s;
   s.model = apply_recipe(catalog.model(model), "config");
   s.device = catalog.device("h100-sxm");
-  s.engine = parse_engine("ideal");
+  s.engine = test::engine_options("ideal");
   s.deployment.parallel.tp = tp;
   s.deployment.parallel.pp = pp;
   s.deployment.parallel.dp = dp;

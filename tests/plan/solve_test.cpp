@@ -6,6 +6,7 @@
 
 #include "catalog/catalog.h"
 #include "cost/decode.h"
+#include "engine/options.h"
 #include "model/recipe.h"
 #include "plan/room.h"
 
@@ -18,7 +19,7 @@ Setup setup_of(const char* model, const char* device, const char* engine, std::i
   Setup s;
   s.model = apply_recipe(catalog.model(model), "config");
   s.device = catalog.device(device);
-  s.engine = parse_engine(engine);
+  s.engine = test::engine_options(engine);
   s.engine.device = s.device;
   s.deployment.parallel.tp = tp;
   return s;

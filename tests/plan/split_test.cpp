@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "cost/devices.h"
+#include "engine/options.h"
 #include "model/shapes.h"
 
 using namespace kvplan;
@@ -45,7 +46,7 @@ Setup setup_of(const ModelSpec& model, std::map<std::string, std::string> settin
   Setup setup;
   setup.model = model;
   setup.deployment.cache = cache_formats("fp16");
-  setup.engine.name = "llama.cpp";
+  setup.engine = test::engine_options("llama.cpp");
   setup.engine.reserve = Bytes(0);
   setup.engine.settings = std::move(settings);
   return setup;
@@ -214,8 +215,7 @@ TEST_CASE("the flags of a split are written for the server that runs it") {
   split.cpu_moe = 12;
   split.cache_on_host = true;
   split.shares = {20, 29};
-  EngineOptions options;
-  options.name = "llama.cpp";
+  const EngineOptions options = test::engine_options("llama.cpp");
   const auto settings = with_split(options, split, 2).settings;
   CHECK(settings == std::map<std::string, std::string>{{"n_cpu_moe", "12"},
                                                        {"n_gpu_layers", "49"},

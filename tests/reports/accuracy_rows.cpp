@@ -5,6 +5,7 @@
 
 #include "catalog/catalog.h"
 #include "engine/logged_shape.h"
+#include "engine/options.h"
 #include "engine/vllm_models.h"
 #include "reports/accuracy.h"
 
@@ -72,7 +73,7 @@ Question vllm_question(const Node& row) {
   q.setup.deployment.parallel.pp = integer_at(row, "pp", 1);
   q.setup.deployment.parallel.dcp = integer_at(row, "dcp", 1);
   q.setup.deployment.cache = cache_formats(text_at(row, "kv"));
-  q.setup.engine.name = "vllm";
+  q.setup.engine = engine_options("vllm");
   q.setup.engine.version = text_at(row, "version");
   set_draft(row, q.setup.engine);
   q.setup.engine.max_model_len =

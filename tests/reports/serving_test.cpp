@@ -13,6 +13,7 @@
 #include "catalog/profile_file.h"
 #include "cost/transfer.h"
 #include "engine/logged_shape.h"
+#include "engine/options.h"
 #include "golden.h"
 #include "model/recipe.h"
 #include "plan/room.h"
@@ -48,7 +49,7 @@ Row row_of(const Catalog& catalog, const Node& node) {
   setup.device = catalog.device(text_at(node, "device"));
   setup.deployment.parallel.tp = integer_at(node, "gpus");
   setup.deployment.cache = cache_formats("fp8");
-  setup.engine = parse_engine("trtllm");
+  setup.engine = engine_options("trtllm");
   setup.profile = std::make_shared<const Profile>(profile_for(catalog, *setup.device));
   Requests r{Tokens(integer_at(node, "input")), Tokens(integer_at(node, "output"))};
   r.users = std::min(kMostUsers, Room(setup).largest_batch(r.held()).value());

@@ -161,7 +161,7 @@ AskedSplit asked_split(const EngineOptions& options, const ModelSpec& model, std
     asked.shares = std::vector<double>(gpus, 0);
     (*asked.shares)[static_cast<std::size_t>(main)] = 1;
   }
-  const Rules rules = rules_of(options.version.empty() ? kNewest : parse_version(options.version));
+  const Rules rules = rules_of(site_of(options).version);
   asked.output_first = rules.output_first;
   asked.copies_used_experts = rules.copies_used_experts;
   asked.copies_to_gpu = !settings.boolean("no_op_offload").value_or(false);

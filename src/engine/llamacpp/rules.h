@@ -18,15 +18,11 @@ struct Rules {
   std::int64_t padding = 32, padding_with_flash = 256;
   bool windows = false;  // sliding layers keep no more than their window
   bool streams = false;  // slots have cells of their own unless the cache is unified
-  std::int64_t default_slots = 1;
-  bool flash_by_default = false;
   LatentCache latent = LatentCache::as_heads;
-  Bytes margin;                      // left free on each device
   bool output_first = false;         // of the layers that go to a GPU
   bool copies_used_experts = false;  // of those on the host, for a prompt; else all of a layer
 };
 
 Rules rules_of(Version build);
-constexpr Version kNewest{10820, 0, 0};  // September 2026
 
 }  // namespace kvplan::llamacpp

@@ -22,28 +22,29 @@ void check_format(const Format& format, const char* key) {
       .advise("Use f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0, iq4_nl or f32.");
 }
 
-std::optional<std::int64_t> at_least(std::optional<std::int64_t> value, std::int64_t least,
-                                     const char* key) {
-  if (value && *value < least) throw Error("must be at least " + std::to_string(least)).of(key);
-  return value;
+// -1 leaves the number of slots to the server.
+EngineOptions without_automatic(EngineOptions options) {
+  const auto parallel = options.settings.find("parallel");
+  if (parallel != options.settings.end() && parallel->second == "-1")
+    options.settings.erase(parallel);
+  return options;
 }
 
-bool flash_of(const Settings& settings, const Rules& rules) {
-  const auto text = settings.text("flash_attn");
-  if (!text) return rules.flash_by_default;
-  return *text == "auto" ? rules.flash_by_default : *settings.boolean("flash_attn");
+// "auto" is on where the device can.
+bool flash_of(const Settings& settings) {
+  return settings.needed_text("flash_attn") == "auto" || *settings.boolean("flash_attn");
 }
 
 void read_draft(const Settings& settings, const ModelSpec& model, Serving& s) {
-  const std::string type = settings.text("spec_type").value_or("none");
+  const std::string type = settings.needed_text("spec_type");
   if (type == "none") return;
-  s.rollback = at_least(settings.integer("spec_draft_n_max"), 0, "spec_draft_n_max").value_or(3);
+  s.rollback = settings.needed_integer("spec_draft_n_max", 0);
   s.drafts_with_mtp = type == "draft-mtp";
   if (s.drafts_with_mtp && std::none_of(model.layers.begin(), model.layers.end(),
                                         [](const Layer& l) { return l.role == Layer::mtp; }))
     throw Error("the model has no draft layers").of("spec_type");
-  s.draft = cache_formats(settings.text("spec_draft_type_k").value_or("fp16") + "," +
-                          settings.text("spec_draft_type_v").value_or("fp16"));
+  s.draft = cache_formats(settings.needed_text("spec_draft_type_k") + "," +
+                          settings.needed_text("spec_draft_type_v"));
   check_format(*s.draft.key, "spec_draft_type_k");
   check_format(*s.draft.value, "spec_draft_type_v");
 }
@@ -66,27 +67,26 @@ void check_cache(const CacheFormats& cache, bool flash, const char* flag) {
 
 }  // namespace
 
-Serving server_of(const EngineOptions& options, const ModelSpec& model, const CacheFormats& cache) {
-  const Settings settings(options);
-  const Rules rules = rules_of(options.version.empty() ? kNewest : parse_version(options.version));
+Serving server_of(const EngineOptions& asked, const ModelSpec& model, const CacheFormats& cache) {
+  const EngineOptions options = without_automatic(asked);
+  const Site site = site_of(options);
+  const Settings settings(options, site), given(options);
+  const Rules rules = rules_of(site.version);
   Serving s;
-  s.ctx_size = at_least(settings.integer("ctx_size"), 0, "ctx_size");
+  s.ctx_size = given.integer("ctx_size", 0);
   if (s.ctx_size == 0) s.ctx_size = model.max_context.value_or(Tokens(4096)).n;  // the model's own
-  s.slots = settings.integer("parallel");
-  if (s.slots == -1) s.slots.reset();  // automatic
-  at_least(s.slots, 1, "parallel");
-  s.default_slots = rules.default_slots;
+  s.slots = given.integer("parallel", 1);
+  s.default_slots = settings.needed_integer("parallel", 1);
   s.streams = rules.streams;
   s.unified = settings.boolean("kv_unified");
-  s.batch = at_least(settings.integer("ubatch_size"), 1, "ubatch_size").value_or(512);
-  s.flash = flash_of(settings, rules);
+  s.batch = settings.needed_integer("ubatch_size", 1);
+  s.flash = flash_of(settings);
   s.padding = s.flash ? rules.padding_with_flash : rules.padding;
   s.full_windows = settings.boolean("swa_full").value_or(false) || !rules.windows;
   s.latent = latent_of(settings, rules);
   read_draft(settings, model, s);
   check_cache(cache, s.flash, "flash_attn");
-  const auto target = at_least(settings.integer("fit_target"), 0, "fit_target");
-  s.margin = target ? Bytes(checked_mul(*target, kMiB)) : rules.margin;
+  s.margin = Bytes(checked_mul(settings.needed_integer("fit_target", 0), kMiB));
   s.margin_source = "llama-server --fit-target";
   return s;
 }
@@ -94,14 +94,14 @@ Serving server_of(const EngineOptions& options, const ModelSpec& model, const Ca
 // ollama/ollama: envconfig, kvcache/causal.go. Its runner keeps latents and their values, and one
 // format for keys and values; each CUDA device keeps 457 MiB free.
 Serving ollama_of(const EngineOptions& options, const CacheFormats& cache) {
-  const Settings settings(options);
+  const Settings settings(options, site_of(options)), given(options);
   Serving s;
-  s.slots = at_least(settings.integer("num_parallel"), 1, "num_parallel");
-  if (const auto length = at_least(settings.integer("num_ctx"), 1, "num_ctx")) {
-    s.slots = s.slots.value_or(1);
+  s.slots = given.integer("num_parallel", 1);
+  if (const auto length = given.integer("num_ctx", 1)) {
+    s.slots = s.slots.value_or(settings.needed_integer("num_parallel", 1));
     s.ctx_size = checked_mul(*length, *s.slots);
   }
-  s.batch = at_least(settings.integer("num_batch"), 1, "num_batch").value_or(512);
+  s.batch = settings.needed_integer("num_batch", 1);
   s.flash = settings.boolean("flash_attention").value_or(cache.value->block_elements > 1);
   s.padding = 256;
   s.ollama_windows = true;

@@ -11,14 +11,8 @@
 namespace kvplan::sglang {
 namespace {
 
-std::optional<std::int64_t> positive(const Settings& settings, const char* key) {
-  const auto value = settings.integer(key);
-  if (value && *value < 1) throw Error("must be at least 1").of(key);
-  return value;
-}
-
-double share(const Settings& settings, const char* key, double otherwise, double most) {
-  const double value = settings.number(key).value_or(otherwise);
+double share(const Settings& settings, const char* key, double most) {
+  const double value = settings.needed_number(key);
   if (!(value > 0 && value <= most))
     throw Error("must be above 0 and at most " + std::to_string(static_cast<int>(most))).of(key);
   return value;
@@ -37,8 +31,11 @@ bool has_shared_rows(const ModelSpec& model) {  // DeepSeek-V4
   });
 }
 
-std::int64_t default_page(const ModelSpec& model) {
-  return has_shared_rows(model) ? 256 : has_sparse_latents(model) ? 64 : 1;
+// Some kernels want pages of their own.
+std::int64_t page_of(const Settings& settings, const ModelSpec& model) {
+  const std::int64_t page = settings.needed_integer("page_size", 1);
+  if (settings.given("page_size")) return page;
+  return has_shared_rows(model) ? 256 : has_sparse_latents(model) ? 64 : page;
 }
 
 bool is_recurrent(const ModelSpec& model) {
@@ -55,41 +52,33 @@ void read_speculation(const Settings& settings, const ModelSpec& model, Serving&
   const auto own = std::count_if(model.layers.begin(), model.layers.end(),
                                  [](const Layer& l) { return l.role == Layer::mtp; });
   s.draft_layers = std::max<std::int64_t>(own, 1);
-  s.draft_tokens = positive(settings, "speculative_num_draft_tokens").value_or(4);
-  s.requests = positive(settings, "max_running_requests").value_or(48);
+  s.draft_tokens = settings.needed_integer("speculative_num_draft_tokens", 1);
+  s.requests = settings.needed_integer("max_running_requests", 1);
 }
 
-// Prefill chunk and largest captured batch by the device's memory.
 // The budget of states pays for the padding too: kv_cache_configurator.py, 0.5.16 and later.
 constexpr Version kPadsStates{0, 5, 16};
+// DeepSeek-V4's own: window tokens per token, requests at once.
+constexpr double kCompressedShare = 0.1;
+constexpr std::int64_t kCompressedRequests = 256;
 
-struct Sizes {
-  std::int64_t chunk, batch;
-};
-Sizes default_sizes(double gib, std::int64_t tp) {
-  const bool many = tp >= 4;
-  if (gib < 20) return {2048, 8};
-  if (gib < 35) return {4096, many ? 80 : 24};
-  if (gib < 60) return {4096, many ? 160 : 32};
-  if (gib < 160) return {8192, many ? 512 : 256};
-  return {16384, 512};
-}
-
-double reserved_mib(const Settings& settings, const Parallelism& p, double gib) {
+double reserved_mib(const EngineOptions& options, const Parallelism& p, Bytes memory) {
+  const Settings given(options);
   const bool spread =
-      settings.boolean("enable_dp_attention").value_or(false) || (p.dp > 1 && p.ep > 1);
+      given.boolean("enable_dp_attention").value_or(false) || (p.dp > 1 && p.ep > 1);
   const std::int64_t ranks = spread ? checked_mul(p.tp, p.dp) : p.tp;  // of a stage
-  const Sizes sizes = default_sizes(gib, ranks);
+  Site site = site_of(options, ranks);
+  site.memory = memory;
+  const Settings settings(options, site);
   const auto chunk = static_cast<double>(
-      std::max<std::int64_t>(settings.integer("chunked_prefill_size").value_or(sizes.chunk), 2048));
-  const auto batch =
-      static_cast<double>(settings.integer("cuda_graph_max_bs").value_or(sizes.batch));
+      std::max<std::int64_t>(settings.needed_integer("chunked_prefill_size"), 2048));
+  const auto batch = static_cast<double>(settings.needed_integer("cuda_graph_max_bs"));
   double mib = 512 + 1.5 * chunk + 2 * batch + static_cast<double>(ranks * p.pp) * 128;
   if (spread) {
     const double groups = static_cast<double>(settings.integer("dp_size").value_or(p.dp));
     mib += 3 * batch * groups + (batch > 300 ? 1.5 * batch * groups : 0);
   }
-  if (gib > 60) mib = std::max(mib, 10240.0);
+  if (memory > Bytes(60 * kGiB)) mib = std::max(mib, 10240.0);
   const std::string algorithm = settings.text("speculative_algorithm").value_or("");
   if (algorithm == "STANDALONE") return mib + 6144;
   return algorithm.starts_with("EAGLE") || algorithm == "NEXTN" ? mib + 2048 : mib;
@@ -98,26 +87,29 @@ double reserved_mib(const Settings& settings, const Parallelism& p, double gib) 
 }  // namespace
 
 Serving serving_of(const EngineOptions& options, const ModelSpec& model, const Parallelism& p) {
-  const Settings settings(options);
+  const Settings settings(options, site_of(options));
   Serving s;
-  s.page = positive(settings, "page_size").value_or(default_page(model));
+  s.page = page_of(settings, model);
   // Where the layout says it already, each of its replicas is one of these groups.
   if (settings.boolean("enable_dp_attention").value_or(false) && p.dp == 1)
-    s.attention_dp = positive(settings, "dp_size").value_or(1);
+    s.attention_dp = settings.integer("dp_size", 1).value_or(1);
   if (p.tp % s.attention_dp != 0)
     throw Error("does not divide the " + std::to_string(p.tp) + " ranks").of("dp_size");
   s.shared_windows = settings.boolean("disable_hybrid_swa_memory").value_or(false);
   const bool compressed = has_shared_rows(model);
-  s.window_share = share(settings, "swa_full_tokens_ratio", compressed ? 0.1 : s.window_share, 1);
+  s.window_share = share(settings, "swa_full_tokens_ratio", 1);
   if (compressed) {  // one slot more, for padding
-    s.slots = checked_add(positive(settings, "max_running_requests").value_or(256), 1);
+    if (!settings.given("swa_full_tokens_ratio")) s.window_share = kCompressedShare;
+    const Settings given(options);
+    s.slots =
+        checked_add(given.integer("max_running_requests", 1).value_or(kCompressedRequests), 1);
     s.rings = settings.text("speculative_algorithm") ? 2 : 1;
   }
-  s.state_share = share(settings, "mamba_full_memory_ratio", s.state_share, 100);
-  s.states = positive(settings, "max_mamba_cache_size");
-  s.state_format = &format_named(settings.text("mamba_ssm_dtype").value_or("float32"));
-  s.pads_states = options.version.empty() || parse_version(options.version) >= kPadsStates;
-  s.max_tokens = positive(settings, "max_total_tokens");
+  s.state_share = share(settings, "mamba_full_memory_ratio", 100);
+  s.states = settings.integer("max_mamba_cache_size", 1);
+  s.state_format = &format_named(settings.needed_text("mamba_ssm_dtype"));
+  s.pads_states = site_of(options).version >= kPadsStates;
+  s.max_tokens = settings.integer("max_total_tokens", 1);
   read_speculation(settings, model, s);
   if (settings.boolean("disable_radix_cache").value_or(false))
     s.states_per_request = 1;
@@ -140,15 +132,15 @@ CacheFormats formats_of(const EngineOptions& options, const ModelSpec& model,
 
 Fraction memory_fraction(const EngineOptions& options, const ModelSpec& model, const Parallelism& p,
                          Bytes memory) {
-  const Settings settings(options);
-  const auto given =
-      options.utilization ? options.utilization : settings.number("mem_fraction_static");
+  const auto given = options.utilization
+                         ? options.utilization
+                         : Settings(options, site_of(options)).number("mem_fraction_static");
   if (given) {
     if (!(*given > 0 && *given < 1)) throw Error("must lie in (0, 1)").of("mem_fraction_static");
     return {*given, *given, *given};
   }
   const double mib = memory.real() / static_cast<double>(kMiB);
-  const double left = (mib - reserved_mib(settings, p, mib / 1024)) / mib;
+  const double left = (mib - reserved_mib(options, p, memory)) / mib;
   const double fraction = std::round(left * 1000) / 1000;
   if (model.vision.empty()) return {fraction, fraction, fraction};
   // Towers reduce it to 0.95 times a factor of 0.8 to 1.05 by their size.

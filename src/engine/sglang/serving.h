@@ -13,8 +13,8 @@ struct Serving {
   std::int64_t page = 1;                 // tokens
   std::int64_t attention_dp = 1;         // groups of ranks that hold caches of their own requests
   bool shared_windows = false;           // sliding layers in the pool of the others
-  double window_share = 0.8;             // r: window tokens per token
-  double state_share = 0.9;              // q: memory of states per memory of tokens
+  double window_share = 1;               // r: window tokens per token
+  double state_share = 1;                // q: memory of states per memory of tokens
   std::optional<std::int64_t> states;    // max_mamba_cache_size
   const Format* state_format = nullptr;  // mamba_ssm_dtype
   std::int64_t states_per_request = 3;   // the one in use and those of its cached prefixes

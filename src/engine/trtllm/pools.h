@@ -12,7 +12,7 @@
 namespace kvplan::trtllm {
 
 struct Serving {
-  std::int64_t block = 32;            // tokens
+  std::int64_t block = 1;             // tokens
   std::int64_t ranks = 1;             // that share the heads of one sequence
   std::vector<std::int64_t> windows;  // by layer, repeated; empty: every layer keeps all
   std::optional<std::int64_t> max_tokens;

@@ -9,7 +9,7 @@
 namespace kvplan::vllm {
 namespace {
 
-constexpr std::int64_t kAttentionBlock = 16;   // FlashAttention, Triton, FlashInfer
+constexpr std::int64_t kAttentionBlock = 16;   // least of FlashAttention, Triton, FlashInfer
 constexpr std::int64_t kLatentBlock = 64;      // FlashMLA, sparse MLA
 constexpr std::int64_t kIndexScale = 4;        // bytes per index key, which is 8 bits wide
 constexpr std::int64_t kExpandedLatent = 256;  // width of K and V heads before latents were cached
@@ -150,7 +150,8 @@ std::int64_t hybrid_block(Bytes state, Bytes row, std::int64_t grain) {
 
 std::int64_t attention_block(const std::vector<CacheGroup>& groups, const Serving& serving) {
   if (serving.block_size) return *serving.block_size;
-  return std::any_of(groups.begin(), groups.end(), has_latent) ? kLatentBlock : kAttentionBlock;
+  return std::any_of(groups.begin(), groups.end(), has_latent) ? kLatentBlock
+                                                               : serving.default_block;
 }
 
 std::vector<int> stages_of(const ModelSpec& model, std::int64_t pp) {

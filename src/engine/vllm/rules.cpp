@@ -17,10 +17,6 @@ constexpr std::array kRows = {
           r.non_torch_single = {0.1, 0.35, 1.8};
           r.non_torch_several = {0.4, 0.6, 3.6};
         }},
-    Row{"chunks of 2,048 tokens",
-        {0, 6, 5},
-        "vllm#13061, a public start-up log of 0.7",
-        [](Rules& r) { r.chunked_tokens = 2048; }},
     Row{"latent cache for MLA", {0, 7}, "vllm#4650", [](Rules& r) { r.stores_latent = true; }},
     Row{"only this process's share outside PyTorch",
         {0, 7},
@@ -29,15 +25,10 @@ constexpr std::array kRows = {
           r.non_torch_single = {0, 0.08, 0.65};
           r.non_torch_several = {0.1, 0.6, 2.2};
         }},
-    Row{"V1: chunked prefill, prefix caching, sizes by device",
+    Row{"V1 profiles the sampler too",
         {0, 8},
-        "vllm/engine/arg_utils.py",
-        [](Rules& r) {
-          r.chunked_by_default = true;
-          r.prefix_caching = true;
-          r.sized_by_device = true;
-          r.samples_in_chunked_profile = true;
-        }},
+        "vllm/v1/worker/gpu_model_runner.py",
+        [](Rules& r) { r.samples_in_chunked_profile = true; }},
     Row{"lighter profiling of vision towers",
         {0, 10},
         "sonar#1320, club-3090#1087",
@@ -61,10 +52,6 @@ constexpr std::array kRows = {
         {0, 11},
         "vllm/v1/core/kv_cache_utils.py",
         [](Rules& r) { r.merge_below = 1.25; }},
-    Row{"asynchronous scheduling by default",
-        {0, 14},
-        "vllm/config/scheduler.py",
-        [](Rules& r) { r.async_by_default = true; }},
     Row{"check compares all stages",
         {0, 15},
         "vllm#34076",
@@ -98,10 +85,7 @@ constexpr std::array kRows = {
     Row{"graphs are estimated inside the budget",
         {0, 20},
         "vllm#38284; the lines of a public start of 0.20.0",
-        [](Rules& r) {
-          r.graphs_in_budget = true;
-          r.utilization = 0.92;
-        }},
+        [](Rules& r) { r.graphs_in_budget = true; }},
     Row{"tokens printed from concurrency",
         {0, 21},
         "club-3090#104",

@@ -44,23 +44,17 @@ struct Rules {
   bool request_in_cache_blocks = true;  // mixed groups: request bytes over the cache group's block
   // ---- requests
   bool in_flight_batches = false;      // windows keep the tokens of every batch in flight
-  bool caches_state_prefixes = false;  // prefix caching is on by default for recurrent models
+  bool caches_state_prefixes = false;  // prefix caching by default is for recurrent models too
   bool speculates_on_all_states = false;
   // What prefix caching means to recurrent layers; where nothing is known they have none.
   bool mamba_caches_every_block = false, aligns_states = false, aligns_where_drafted = false;
-  bool prefix_caching = false;  // on by default for models of attention only
   // ---- printing and refusing
   PrintedTokens printed_tokens = PrintedTokens::blocks_over_groups;
   PrintedConcurrency printed_concurrency = PrintedConcurrency::tokens_over_length;
   bool keeps_null_block = false;    // the start-up check leaves one block out
   bool checks_whole_model = false;  // the check weighs all stages' layers against one stage
   bool checks_own_block = false;    // mixed groups: the check uses the pool's own block
-  // ---- budget and defaults
-  double utilization = 0.9;
-  bool chunked_by_default = false;    // before: from 32k of context on
-  std::int64_t chunked_tokens = 512;  // a chunk where chunked prefill came on by itself
-  bool sized_by_device = false;       // T and S follow the device's memory
-  bool async_by_default = false;
+  // ---- budget
   bool samples_in_chunked_profile = false;
   Range sampler_bytes{38.5, 38.5, 38.5};      // per logit at the sampler's peak
   Range non_torch_single, non_torch_several;  // GiB, one rank and several
@@ -70,7 +64,5 @@ struct Rules {
 };
 
 Rules rules_of(Version);
-// The newest version that the rows were read from.
-constexpr Version kNewest{0, 28, 0};
 
 }  // namespace kvplan::vllm

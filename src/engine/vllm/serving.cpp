@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defaults: vllm/engine/arg_utils.py and vllm/config of the releases that rules.cpp names.
+// How vllm/engine/arg_utils.py fits its defaults to model and device.
 #include "engine/vllm/serving.h"
 
 #include <algorithm>
@@ -10,33 +10,18 @@ namespace kvplan::vllm {
 namespace {
 
 constexpr std::int64_t kLongContext = 32768;  // V0 chunks prefill by itself above it
-constexpr std::int64_t kLargeDevice = 70 * kGiB;
+constexpr std::int64_t kLeastWhole = 2048;    // tokens of a step that takes prompts whole
 
-std::int64_t positive(std::optional<std::int64_t> value, const char* key) {
-  if (!value || *value < 1) throw Error("must be at least 1").of(key);
-  return *value;
-}
-
-struct Sizes {
-  std::int64_t tokens, sequences;
-};
-
-Sizes default_sizes(const Rules& rules, const Serving& s, bool large) {
-  if (rules.sized_by_device)
-    return large ? Sizes{8192, 1024} : Sizes{s.chunked ? 2048 : s.max_model_len.n, 256};
-  return {s.chunked ? rules.chunked_tokens : std::max<std::int64_t>(s.max_model_len.n, 2048), 256};
-}
-
-void read_sizes(const Settings& settings, const Rules& rules, bool large, Serving& s) {
-  const auto tokens = settings.integer("max_num_batched_tokens");
-  const auto sequences = settings.integer("max_num_seqs");
-  Sizes standard = default_sizes(rules, s, large);
-  if (settings.text("performance_mode") == "throughput")
-    standard.tokens *= 2, standard.sequences *= 2;
-  s.sequences = sequences ? positive(sequences, "max_num_seqs") : standard.sequences;
-  s.batched_tokens = tokens ? positive(tokens, "max_num_batched_tokens") : standard.tokens;
+// T and S: tokens and sequences of one step.
+void read_sizes(const Settings& settings, Serving& s) {
+  const bool tokens = settings.given("max_num_batched_tokens");
+  const bool sequences = settings.given("max_num_seqs");
+  const std::int64_t times = settings.text("performance_mode") == "throughput" ? 2 : 1;
+  s.sequences = checked_mul(settings.needed_integer("max_num_seqs", 1), sequences ? 1 : times);
+  s.batched_tokens =
+      checked_mul(settings.needed_integer("max_num_batched_tokens", 1), tokens ? 1 : times);
   if (!tokens) {
-    if (!s.chunked) s.batched_tokens = std::max(s.batched_tokens, s.max_model_len.n);
+    if (!s.chunked) s.batched_tokens = std::max({s.batched_tokens, s.max_model_len.n, kLeastWhole});
     s.batched_tokens = std::min(s.batched_tokens, checked_mul(s.sequences, s.max_model_len.n));
   } else if (!s.chunked && s.batched_tokens < s.max_model_len.n) {
     throw Error("is smaller than the longest request, which must be computed in one step")
@@ -78,45 +63,50 @@ StateCache state_cache(const Settings& settings, const Rules& rules, const Servi
   throw Error("'" + *mode + "' is not none, align or all").of("mamba_cache_mode");
 }
 
-double utilization_of(const EngineOptions& options, const Settings& settings, const Rules& rules) {
-  const double share = options.utilization.value_or(
-      settings.number("gpu_memory_utilization").value_or(rules.utilization));
+double utilization_of(const EngineOptions& options, const Settings& settings) {
+  const double share =
+      options.utilization ? *options.utilization : settings.needed_number("gpu_memory_utilization");
   if (!(share > 0 && share <= 1)) throw Error("must lie in (0, 1]").of("gpu_memory_utilization");
   return share;
 }
 
 }  // namespace
 
-bool is_large(const DeviceSpec& device) {
-  return device.memory.value.n >= kLargeDevice && device.name.find("a100") == std::string::npos;
+Serving on_device(Serving s, const EngineOptions& options, const DeviceSpec& device) {
+  Site site = site_of(options);
+  site.memory = device.memory.value;
+  site.device = device.name;
+  read_sizes(Settings(options, site), s);
+  return s;
 }
 
 Serving serving_of(const EngineOptions& options, const Rules& rules, const ModelSpec& model,
                    const Parallelism& parallel) {
-  const Settings settings(options);
+  const Settings settings(options, site_of(options));
+  const auto on = [&](const char* key) { return settings.boolean(key).value_or(false); };
   Serving s;
   s.max_model_len = options.max_model_len.value_or(Tokens(
       settings.integer("max_model_len").value_or(model.max_context.value_or(Tokens(32768)).n)));
-  positive(s.max_model_len.n, "max_model_len");
-  s.chunked = settings.boolean("enable_chunked_prefill")
-                  .value_or(rules.chunked_by_default || s.max_model_len.n > kLongContext);
+  if (s.max_model_len.n < 1) throw Error("must be at least 1").of("max_model_len");
+  const bool leaves_chunks_open = !settings.given("enable_chunked_prefill");
+  s.chunked =
+      on("enable_chunked_prefill") || (leaves_chunks_open && s.max_model_len.n > kLongContext);
   s.draft = draft_of(settings);
-  read_sizes(settings, rules, !options.device || is_large(*options.device), s);
+  read_sizes(settings, s);
 
-  const bool async = settings.boolean("async_scheduling").value_or(rules.async_by_default);
-  if (rules.in_flight_batches) s.batches = parallel.pp > 1 ? parallel.pp : (async ? 2 : 1);
-  const bool caches_by_default =
-      is_recurrent(model) ? rules.caches_state_prefixes : rules.prefix_caching;
-  s.prefix_caching = settings.boolean("enable_prefix_caching").value_or(caches_by_default);
+  if (rules.in_flight_batches)
+    s.batches = parallel.pp > 1 ? parallel.pp : (on("async_scheduling") ? 2 : 1);
+  const bool applies = settings.given("enable_prefix_caching") || !is_recurrent(model) ||
+                       rules.caches_state_prefixes;
+  s.prefix_caching = on("enable_prefix_caching") && applies;
   s.state_cache = state_cache(settings, rules, s, model);
-  s.hybrid_groups =
-      rules.hybrid_groups && !settings.boolean("disable_hybrid_kv_cache_manager").value_or(false);
-  s.vision = !settings.boolean("language_model_only").value_or(false);
-  s.profiles_vision = s.vision && !settings.boolean("skip_mm_profiling").value_or(false);
-  s.eager = settings.boolean("enforce_eager").value_or(false);
-  if (const auto block = settings.integer("block_size"))
-    s.block_size = positive(block, "block_size");
-  s.utilization = utilization_of(options, settings, rules);
+  s.hybrid_groups = rules.hybrid_groups && !on("disable_hybrid_kv_cache_manager");
+  s.vision = !on("language_model_only");
+  s.profiles_vision = s.vision && !on("skip_mm_profiling");
+  s.eager = on("enforce_eager");
+  s.default_block = settings.needed_integer("block_size", 1);
+  if (settings.given("block_size")) s.block_size = s.default_block;
+  s.utilization = utilization_of(options, settings);
   s.kv_cache_memory = settings.bytes("kv_cache_memory_bytes");
   return s;
 }

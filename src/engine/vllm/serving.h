@@ -28,7 +28,8 @@ struct Serving {
   bool vision = true;           // the vision tower is loaded
   bool profiles_vision = true;  // and run once with its largest images
   StateCache state_cache = StateCache::none;
-  std::optional<std::int64_t> block_size;
+  std::optional<std::int64_t> block_size;  // asked for
+  std::int64_t default_block = 0;          // where no kernel wants another
   double utilization = 0;
   std::optional<Bytes> kv_cache_memory;
 
@@ -36,8 +37,8 @@ struct Serving {
   std::int64_t in_flight() const { return checked_mul(batched_tokens, batches); }
 };
 
-// 70 GiB or more, and not an A100: such a device gets larger steps by default.
-bool is_large(const DeviceSpec&);
 Serving serving_of(const EngineOptions&, const Rules&, const ModelSpec&, const Parallelism&);
+// The same server on another device, whose default sizes may differ.
+Serving on_device(Serving, const EngineOptions&, const DeviceSpec&);
 
 }  // namespace kvplan::vllm
