@@ -207,8 +207,9 @@ Answer plan(const Request& request, Question q) {
     const std::string line = command_of(q, answer, asked.front());
     body.emplace_back("command_line", value(line));
     if (answer.max_context)
-      document.closing.push_back(fmt::format("With this split one user reaches {} tokens.",
-                                             shown(value(*answer.max_context))));
+      document.closing.push_back(fmt::format(
+          "With this split one user reaches {} tokens{}.", shown(value(*answer.max_context)),
+          *answer.max_context < q.r.longest() ? "; --context finds one for more" : ""));
     document.closing.push_back("Run it: " + line);
     if (q.r.setup.engine.name == "ollama")
       document.closing.push_back(
