@@ -50,7 +50,9 @@ std::vector<GemmLaw> StartOf<GemmLaw>::of(const MeasuredRows& rows) {
   law.per_output = Seconds(0.3 / e.bandwidth.v);
   law.per_input = Seconds(0.3 / e.bandwidth.v);
   law.per_row = e.floor / 1000;
-  return {law};
+  GemmLaw computing = law;  // a CPU has no tiles of 64 rows, and multiplies as many as there are
+  computing.least_rows = 1.5;
+  return {law, computing};
 }
 
 std::vector<DecodeAttentionLaw> StartOf<DecodeAttentionLaw>::of(const MeasuredRows& rows) {

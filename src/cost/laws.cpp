@@ -62,11 +62,15 @@ double at_width(double width, double w64, double w192, double w256) {
 
 double tiled(std::int64_t n) { return 64 * real(ceil_div(n, 64)); }
 
+// Rows that vectors or small tiles are filled up to.
+double padded(std::int64_t n) { return n > 4 ? 8 * real(ceil_div(n, 8)) : n > 2 ? 4 : real(n); }
+
 }  // namespace
 
 Seconds time(const GemmLaw& law, const GemmShape& s, Caches) {
   const double memory = ramped(work_of(s).distinct.real(), law.bandwidth, law.ramp, law.ramp_size);
-  const double arithmetic = 2 * tiled(s.m) * tiled(s.n) * real(s.k) / law.rate.v;
+  const double rows = std::min(tiled(s.m), at_least(padded(s.m), law.least_rows));
+  const double arithmetic = 2 * rows * tiled(s.n) * real(s.k) / law.rate.v;
   const double serial =
       law.per_k.v * saturated(real(s.k), law.split_k) * (s.m == 1 ? law.single_row : 1);
   return law.floor +
@@ -96,7 +100,8 @@ Seconds time(const DecodeAttentionLaw& law, const DecodeAttentionShape& s, Cache
   const double token =
       (cache_row_bytes(*s.key, 1, s.k_width) + cache_row_bytes(*s.value, 1, s.v_width)).real();
   const double one_block = context * token / (grouped ? law.split : law.unsplit).v;
-  const double arithmetic = work_of(s).flops.v / law.rate.v;
+  const std::int64_t group = s.heads / s.kv_heads;
+  const double arithmetic = work_of(s).flops.v * (padded(group) / real(group)) / law.rate.v;
   return floor + Seconds(smooth_max(law.sharpness, smooth_max(law.sharpness, overhead, arithmetic),
                                     memory, one_block));
 }

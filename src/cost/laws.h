@@ -25,6 +25,7 @@ struct GemmLaw {
   double ramp = 0.1;  // short reads take 1 + ramp times as long, up to about `ramp_size`
   ByteScale ramp_size;
   FlopsPerSecond rate;
+  double least_rows = 1e4;  // fewer rows of x multiply no faster; at most a tile of 64
   // Per element of y and x beyond their bytes, and per row of x: conversions of activations.
   Seconds per_output, per_input, per_row;
   double memory_sharpness = 2, rate_sharpness = 2;
@@ -39,6 +40,7 @@ struct GemmLaw {
     f("ramp", law.ramp, 1e-3, 2.0);
     f("ramp_bytes", law.ramp_size.v, 1e5, 1e10);
     f("flops_per_second", law.rate.v, 1e8, 1e17);
+    f("least_rows", law.least_rows, 1.0, 1e4);
     f("seconds_per_output", law.per_output.v, 1e-18, 1e-7);
     f("seconds_per_input", law.per_input.v, 1e-18, 1e-7);
     f("seconds_per_row", law.per_row.v, 1e-14, 1e-4);
