@@ -254,3 +254,33 @@ TEST_CASE("LLaDA's keys are OLMo's") {
   CHECK(count_parameters(llada).total == 8'015'581'184);
   CHECK(llada.warnings.at(0).code == "diffusion");
 }
+
+TEST_CASE("biases that a key adds are counted, or refused where nobody knows which") {
+  // InternLM-7B, 7.32 B: four projections of 32 layers have biases of 4,096.
+  const auto internlm = [](const std::string& bias) {
+    return count_parameters(read("{model_type: internlm, hidden_size: 4096, num_hidden_layers: 32, "
+                                 "num_attention_heads: 32, intermediate_size: 11008, "
+                                 "vocab_size: 103168, tie_word_embeddings: false, bias: " +
+                                 bias + "}"))
+        .total;
+  };
+  CHECK(internlm("true") == 7'321'948'160);
+  CHECK(internlm("true") - internlm("false") == 32 * 4 * 4096);
+  CHECK(refusal(decoder("bias: true")).key == "bias");
+  CHECK(refusal(decoder("no_bias: false")).key == "no_bias");
+  CHECK(refusal(decoder("bias: false, no_bias: true")).text == "was read");
+}
+
+TEST_CASE("Falcon reads under the names that it had before") {
+  // tiiuae/falcon-40b and falcon-7b as first published: RefinedWeb.
+  const ModelSpec large = read(
+      "{model_type: RefinedWeb, hidden_size: 8192, n_head: 128, "
+      "n_head_kv: 8, n_layer: 60, parallel_attn: true, bias: false, "
+      "alibi: false, vocab_size: 65024}");
+  CHECK(count_parameters(large).total == 41'303'293'952);
+  const ModelSpec small = read(
+      "{model_type: RefinedWebModel, hidden_size: 4544, n_head: 71, "
+      "n_layer: 32, multi_query: true, parallel_attn: true, "
+      "bias: false, vocab_size: 65024}");
+  CHECK(count_parameters(small).total == 6'921'720'704);
+}

@@ -18,8 +18,8 @@ constexpr auto kPerLayer = Family::per_layer;
 
 // Decoders as Llama's, but for a trait or two.
 constexpr Family kGated[] = {
-    {.types = "llama mistral ministral ministral3 mixtral baichuan xverse aquila Yi internlm "
-              "internlm2 deepseek deepseek_v2 deepseek_v3 deepseek_v32 glm_moe_dsa kimi_k2 exaone "
+    {.types = "llama mistral ministral ministral3 mixtral baichuan xverse aquila Yi "
+              "deepseek deepseek_v2 deepseek_v3 deepseek_v32 glm_moe_dsa kimi_k2 exaone "
               "granite granitemoe granitemoeshared phi3 phi3_v phi4mm smollm3 bailing_moe "
               "glm4_moe_lite"},
     {.types = "afmoe",
@@ -62,6 +62,7 @@ constexpr Family kGated[] = {
     {.types = "hunyuan_v1_dense hunyuan_v1_moe hunyuan",
      .qk_norm = kPerHead,
      .qk_norm_on_request = true},
+    {.types = "internlm internlm2", .layer = internlm_layer},
     {.types = "internlm3", .bias_reaches_o = false},
     {.types = "llama4 llama4_text", .defaults = "{num_shared_experts: 1}"},
     {.types = "llada", .widths = llada_widths, .finish = finish_diffusion},
@@ -137,7 +138,11 @@ constexpr Family kPlain[] = {
      .o_bias = true,
      .mlp_bias = true,
      .embedding_norm = true},
-    {.types = "falcon", .tied = true, .norm = kLayerNorm, .gated = false, .layer = falcon_layer},
+    {.types = "falcon RefinedWeb RefinedWebModel",
+     .tied = true,
+     .norm = kLayerNorm,
+     .gated = false,
+     .layer = falcon_layer},
     {.types = "gpt2 gpt_bigcode",
      .tied = true,
      .norm = kLayerNorm,

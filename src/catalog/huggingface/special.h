@@ -44,6 +44,7 @@ void mllama_layer(Draft&, std::int64_t i, Layer&);
 void stablelm_layer(Draft&, std::int64_t i, Layer&);
 void phi3small_layer(Draft&, std::int64_t i, Layer&);
 void finish_mllama(Draft&);
+void internlm_layer(Draft&, std::int64_t i, Layer&);
 void minicpmv_layer(Draft&, std::int64_t i, Layer&);
 void llada_widths(Draft&);
 void finish_diffusion(Draft&);

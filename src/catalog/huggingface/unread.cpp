@@ -89,7 +89,7 @@ constexpr std::string_view kIrrelevant[] = {
     "z_loss_coefficient router_dtype use_rmsnorm add_classification_head "
     "prefix_projection quantization_bit interleaved_qkv multi_gate num_query_groups",
     // biases and heads that are absent, or that the family implies
-    "bias no_bias add_bias_linear mamba_proj_bias lm_head rm_head embd_layer "
+    "mamba_proj_bias lm_head rm_head embd_layer "
     "attention_output_gate use_flash_attn use_fused_rms_norm use_mamba_kernels use_mtp "
     "mtp_transformer_layers mtp_use_dedicated_embeddings mtp_loss_scaling_factor "
     "num_mtp_modules shared_intermediate_size pad_sequence_to_multiple_of_64 head_dim qk_head_dim "
@@ -122,9 +122,9 @@ constexpr std::string_view kHarmlessEnds[] = {
     "_rope_interleave", "_base_freq"};
 
 constexpr std::string_view kMemory[] = {
-    "cache",  "kv",    "head",  "layer",  "window",    "rank", "expert", "state", "hidden",
-    "latent", "block", "chunk", "stride", "vocab",     "ffn",  "ff_",    "mlp",   "conv",
-    "width",  "dim",   "size",  "attn",   "attention", "moe",  "ssm",    "mamba"};
+    "bias",   "cache",  "kv",    "head",  "layer",  "window",    "rank", "expert", "state",
+    "hidden", "latent", "block", "chunk", "stride", "vocab",     "ffn",  "ff_",    "mlp",
+    "conv",   "width",  "dim",   "size",  "attn",   "attention", "moe",  "ssm",    "mamba"};
 
 bool is_listed(std::string_view name) {
   return std::any_of(std::begin(kIrrelevant), std::end(kIrrelevant), [&](std::string_view words) {
@@ -223,6 +223,12 @@ std::string meant(const Draft& d, std::string_view name) {
   return {};
 }
 
+// Says that there are no biases; that there are some would be news.
+bool adds_no_bias(const Keys::Unread& key, std::string_view name) {
+  if (name != "bias" && name != "add_bias_linear" && name != "no_bias") return false;
+  return key.off == (name != "no_bias");
+}
+
 Error not_understood(const Draft& d, const Keys::Unread& key) {
   const std::string of = d.family.types == "?" ? " in model_type '" + d.model.model_type +
                                                      "', which it does not know either"
@@ -249,12 +255,13 @@ void account_for_unread_keys(Draft& d) {
   for (const Keys::Unread& key : d.keys.unread()) {
     const std::string name = key.name.substr(key.name.rfind('.') + 1);
     if (is_irrelevant(name)) continue;
+    if (adds_no_bias(key, name)) continue;
     if (const std::string near = meant(d, name); !near.empty() && !key.off)
       throw Error("kv-plan does not know this key, and the configuration lacks '" + near + "'")
           .of(key.name)
           .at_line(key.line)
           .advise("Did you mean " + near + "?");
-    if (sounds_like_memory(name) && !key.off) throw not_understood(d, key);
+    if ((sounds_like_memory(name) && !key.off) || name == "no_bias") throw not_understood(d, key);
     d.warn("unread-key", "configuration key '" + key.name + "' was not used");
   }
 }

@@ -10,8 +10,8 @@ void falcon_layer(Draft& d, std::int64_t i, Layer& layer) {
   add_mlp(d, i, layer);
   const Keys& k = d.keys;
   const std::int64_t norms = k.integer({"num_ln_in_parallel_attn"}, 1, 2).value_or(2);
-  const bool two =
-      (k.flag({"new_decoder_architecture"}) && norms == 2) || !k.flag({"parallel_attn"}, true);
+  const bool grouped = k.flag({"new_decoder_architecture"}, k.has({"n_head_kv"}));
+  const bool two = (grouped && norms == 2) || !k.flag({"parallel_attn"}, true);
   add_norm(d, layer.weights, "input_layernorm", d.hidden);
   if (two) add_norm(d, layer.weights, "post_attention_layernorm", d.hidden);
   if (!k.flag({"bias"})) return;
@@ -106,6 +106,15 @@ void mllama_layer(Draft& d, std::int64_t i, Layer& layer) {
 void finish_mllama(Draft& d) {
   for (Weight& w : d.model.ends)
     if (w.role == Role::embedding) w.rows += 8;
+}
+
+// InternLM: `bias` is of all four projections.
+void internlm_layer(Draft& d, std::int64_t i, Layer& layer) {
+  decoder_layer(d, i, layer);
+  if (!d.keys.flag({"bias"})) return;
+  add_vector(layer.weights, "self_attn.qkv_proj.bias", Role::attention,
+             (d.heads + 2 * d.kv_heads) * d.head_dim);
+  add_vector(layer.weights, "self_attn.o_proj.bias", Role::attention, d.hidden);
 }
 
 // MiniCPM-V: Llama 3 inside version 2.5, Qwen2 with its biases inside 2.6.
