@@ -45,7 +45,7 @@ struct Budget {
   Bytes memory;                       // that the engine sees
   std::optional<double> utilization;  // share it allows itself
   BudgetLine reserved;                // memory that is not for the engine
-  BudgetLine weights, activation, non_torch, graph;
+  BudgetLine weights, adapters, activation, non_torch, graph;
   BudgetLine kv_pool;  // what is left; negative when it does not fit
 };
 

@@ -88,6 +88,8 @@ Settings all_settings(const EngineOptions& options, const Deployment& deployment
   }
   if (options.name == "vllm" && deployment.parallel.ep > 1)
     all.try_emplace("enable_expert_parallel", "true");
+  if (options.name == "vllm" && (all.count("max_loras") || all.count("max_lora_rank")))
+    all.try_emplace("enable_lora", "true");
   if (spreads_attention(options, deployment.parallel))
     all.try_emplace(options.name == "sglang" ? "enable_dp_attention" : "enable_attention_dp",
                     "true");

@@ -99,6 +99,12 @@ std::vector<CheckLine> budget_lines(const Setup& setup, const StartLog& log) {
   if (!setup.device && !is_llama(setup)) return {};
   const auto engine = make_engine(setup.engine, setup.model, setup.deployment);
   const Budget b = engine->budget(setup.device.value_or(DeviceSpec{}));
+  const auto both = [](const BudgetLine& a, const BudgetLine& c) {
+    BudgetLine sum = a;
+    sum.low += c.low, sum.value += c.value, sum.high += c.high;
+    return sum;
+  };
+  const BudgetLine loaded = both(b.weights, b.adapters);  // printed as one
   const bool weighed = !setup.model.layers.empty() && b.weights.value.n > 0;
   if (is_llama(setup)) {
     const bool whole = !log.offloaded_layers || log.offloaded_layers == log.all_layers;
@@ -118,19 +124,14 @@ std::vector<CheckLine> budget_lines(const Setup& setup, const StartLog& log) {
             "the checkpoint has other formats (--weights), or a draft beside it");
   } else if (weighed) {
     // Memory taken while loading, a few MiB of buffers included: 11 in a public start of 0.31.
-    BudgetLine loading = b.weights;
+    BudgetLine loading = loaded;
     loading.high += Bytes(32 * kMiB);
     all.add("weights", log.weights, loading,
-            "the checkpoint has other formats (--weights), or a draft or adapter beside it");
+            "the checkpoint has other formats (--weights), or a draft beside it");
   }
   // Newer builds print weights and non-torch as one amount, and activations with the graphs.
-  const auto both = [](const BudgetLine& a, const BudgetLine& c) {
-    BudgetLine sum = a;
-    sum.low += c.low, sum.value += c.value, sum.high += c.high;
-    return sum;
-  };
   if (weighed)
-    all.add("weights and outside PyTorch", log.consumed, both(b.weights, b.non_torch),
+    all.add("weights and outside PyTorch", log.consumed, both(loaded, b.non_torch),
             "the checkpoint has other formats (--weights), or other programs use the GPU");
   all.add(log.consumed ? "activation peak and graphs" : "activation peak", log.activation,
           log.consumed ? both(b.activation, b.graph) : b.activation,

@@ -9,7 +9,8 @@ namespace {
 // What the engine leaves alone: 1 - utilization of the memory, or all beside a given pool.
 BudgetLine unused_of(const Budget& b) {
   Bytes left = b.memory - b.kv_pool.value;
-  for (const BudgetLine* line : {&b.reserved, &b.weights, &b.activation, &b.non_torch, &b.graph})
+  for (const BudgetLine* line :
+       {&b.reserved, &b.weights, &b.adapters, &b.activation, &b.non_torch, &b.graph})
     left -= line->value;
   left = std::max(left, Bytes(0));
   return {left, left, left, Basis::engine_rule, "not for the engine: 1 - utilization"};
@@ -25,6 +26,7 @@ std::vector<NamedLine> lines_of(const Budget& b) {
   add("left free", unused_of(b));
   add("reserved", b.reserved);
   add("weights", b.weights);
+  add("LoRA adapters", b.adapters);
   add("activations", b.activation);
   add("non-torch", b.non_torch);
   add("graphs", b.graph);

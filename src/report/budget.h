@@ -48,6 +48,8 @@ inline constexpr auto description<Budget> = std::tuple{
     field(
         "weights_bytes", [](const Budget& b) { return b.weights.value; }, "weights"),
     field(
+        "adapters_bytes", [](const Budget& b) { return b.adapters.value; }, "adapters"),
+    field(
         "activation_bytes", [](const Budget& b) { return b.activation.value; }, "activations"),
     field(
         "non_torch_bytes", [](const Budget& b) { return b.non_torch.value; }, "context"),

@@ -2,6 +2,7 @@
 #include "engine/vllm/budget.h"
 
 #include "engine/budget_lines.h"
+#include "engine/vllm/adapters.h"
 
 namespace kvplan::vllm {
 namespace {
@@ -32,6 +33,7 @@ Budget budget_of(const Served& served, const RankWeights& weights,
                                ? "weights of the fullest rank, without those of the draft model"
                                : "weights of the fullest rank: vocabulary and MXFP4 experts "
                                  "padded, one rotary table");
+  b.adapters = adapter_line(served);
   b.activation = activation_line(served, activation);
   b.non_torch = line(several ? rules.non_torch_several : rules.non_torch_single,
                      "driver and collectives, from start-up logs");
@@ -45,7 +47,8 @@ Budget budget_of(const Served& served, const RankWeights& weights,
   b.utilization = serving.utilization;
   const BudgetLine allowed =
       exact_line(Bytes(static_cast<std::int64_t>(b.memory.real() * serving.utilization)));
-  b.kv_pool = left_after(allowed, {b.reserved, b.weights, b.activation, b.non_torch, b.graph});
+  b.kv_pool =
+      left_after(allowed, {b.reserved, b.weights, b.adapters, b.activation, b.non_torch, b.graph});
   b.kv_pool.source = "vllm/v1/worker/gpu_worker.py";
   return b;
 }

@@ -61,6 +61,7 @@ struct Rules {
   // GiB at least, where a vision tower is profiled with its largest images.
   Range vision{0, 1.1, 8.3};
   bool graphs_in_budget = false;
+  bool adapts_experts = false;  // LoRA adapters have slots beside routed experts
 };
 
 Rules rules_of(Version);

@@ -63,6 +63,15 @@ StateCache state_cache(const Settings& settings, const Rules& rules, const Servi
   throw Error("'" + *mode + "' is not none, align or all").of("mamba_cache_mode");
 }
 
+// Naming their number or rank asks for them, as enable_lora does.
+Adapters adapters_of(const Settings& settings) {
+  const bool asked = settings.boolean("enable_lora").value_or(false) ||
+                     settings.given("max_loras") || settings.given("max_lora_rank");
+  if (!asked) return {};
+  return {settings.needed_integer("max_loras", 1), settings.needed_integer("max_lora_rank", 1),
+          settings.boolean("fully_sharded_loras").value_or(false)};
+}
+
 double utilization_of(const EngineOptions& options, const Settings& settings) {
   const double share =
       options.utilization ? *options.utilization : settings.needed_number("gpu_memory_utilization");
@@ -106,6 +115,7 @@ Serving serving_of(const EngineOptions& options, const Rules& rules, const Model
   s.eager = on("enforce_eager");
   s.default_block = settings.needed_integer("block_size", 1);
   if (settings.given("block_size")) s.block_size = s.default_block;
+  s.adapters = adapters_of(settings);
   s.utilization = utilization_of(options, settings);
   s.kv_cache_memory = settings.bytes("kv_cache_memory_bytes");
   return s;

@@ -15,6 +15,12 @@ namespace kvplan::vllm {
 // What a recurrent layer keeps of a sequence's past states.
 enum class StateCache { none, align, all };
 
+// Slots for LoRA adapters, each of so high a rank.
+struct Adapters {
+  std::int64_t slots = 0, rank = 0;
+  bool sharded = false;  // fully: both matrices of each
+};
+
 struct Serving {
   Tokens max_model_len;
   std::int64_t batched_tokens = 0;  // T: tokens of one step
@@ -30,6 +36,7 @@ struct Serving {
   StateCache state_cache = StateCache::none;
   std::optional<std::int64_t> block_size;  // asked for
   std::int64_t default_block = 0;          // where no kernel wants another
+  Adapters adapters;
   double utilization = 0;
   std::optional<Bytes> kv_cache_memory;
 

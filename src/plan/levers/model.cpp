@@ -84,8 +84,11 @@ void adapters(const Ask& ask, Levers& found) {
   lever.name = "LoRA adapters";
   lever.how = "max_loras, max_lora_rank";
   lever.after = ask.before;
-  lever.remark = "not in this budget: each slot of rank 16 takes " +
-                 mebibytes(Bytes(checked_mul(elements, 2))) + " over all GPUs, experts left out";
+  const bool followed = ask.q.setup.engine.name == "vllm";
+  lever.remark =
+      std::string(followed ? "in the budget where --set asks for them" : "not in this budget") +
+      ": each slot of rank 16 takes " + mebibytes(Bytes(checked_mul(elements, 2))) +
+      " over all GPUs, experts left out";
   found.push_back(std::move(lever));
 }
 
