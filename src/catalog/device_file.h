@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device's YAML file → DeviceSpec. configs/devices/README.md describes the keys.
+// A device's YAML file → DeviceSpec. configs/README.md describes the keys.
 #pragma once
 #include <string_view>
 
