@@ -12,6 +12,7 @@
 #include "engine/command_line.h"
 #include "engine/flags.h"
 #include "engine/settings.h"
+#include "engine/version.h"
 #include "model/recipe.h"
 #include "plan/layouts.h"
 #include "report/kv.h"
@@ -214,6 +215,16 @@ void choose_device(const Request& request, Resolved& r, const Catalog& catalog,
   if (request.bandwidth) r.setup.device->bandwidth = {*request.bandwidth, "--bandwidth", false};
 }
 
+void warn_of_newer(Resolved& r) {
+  const EngineOptions& engine = r.setup.engine;
+  const std::string& newest = flags_of(engine).newest;
+  if (engine.version.empty() || newest.empty()) return;
+  if (parse_version(engine.version) > parse_version(newest))
+    r.warnings.push_back({"newer-engine", engine.name + " " + engine.version +
+                                              " is newer than the rules: those of " + newest +
+                                              " are taken"});
+}
+
 }  // namespace
 
 void note(Resolved& r, std::string what, std::string value, Basis basis, std::string source) {
@@ -235,6 +246,7 @@ Resolved resolve(const Request& request, const Catalog& catalog, ModelSpec model
   const Counted named = device.empty() ? Counted{} : counted(device);
   choose_device(request, r, catalog, named.name);
   choose_engine(request, r, catalog, default_engine);
+  warn_of_newer(r);
   r.setup.engine.device = r.setup.device;
   const Request effective = spread_over_ranks(with_engine_flags(request, r.setup.engine), r);
   choose_weights(request, effective, r);

@@ -43,6 +43,19 @@ TEST_CASE("experts count all for memory and the chosen ones for speed") {
   CHECK(p.active == p.total - 32LL * 6 * 3 * 4096 * 14336 - 32000LL * 4096);
 }
 
+TEST_CASE("a configuration without experts may say that a token takes none") {
+  // ibm-granite/granite-4.0-h-350m: num_local_experts 0, num_experts_per_tok 0.
+  const ModelSpec model = read(
+      "{model_type: granitemoehybrid, hidden_size: 768, num_hidden_layers: 2, "
+      "num_attention_heads: 12, num_key_value_heads: 4, intermediate_size: 2048, "
+      "shared_intermediate_size: 2048, num_local_experts: 0, num_experts_per_tok: 0, vocab_size: "
+      "100352, layer_types: [mamba, attention], mamba_n_heads: 48, mamba_d_head: 32, "
+      "mamba_d_state: 128, mamba_n_groups: 1, mamba_d_conv: 4, mamba_expand: 2}");
+  CHECK(main_layers(model).size() == 2);
+  const auto& state = std::get<Recurrent>(model.layers.front().mixer.kind);
+  CHECK(state.state_format == nullptr);  // engines keep such states in formats of their own
+}
+
 namespace {
 
 // A plain decoder with one key written as `changed`: "key: value", put before all others.

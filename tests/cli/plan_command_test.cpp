@@ -110,6 +110,20 @@ TEST_CASE("a load that memory holds and a setting does not is refused for the se
   CHECK(refused.lead.front().find("max_num_seqs = 2 lets no more in") != std::string::npos);
 }
 
+TEST_CASE("a version beyond the known ones is planned by the newest rules, and said to be") {
+  const auto codes = [](const char* engine) {
+    const std::vector<const char*> words = {"kv-plan", "sweep", "llama-3.1-8b", "h100-sxm",
+                                            "--batch", "1",     "--engine",     engine};
+    const Answer answer =
+        answer_sweep(parse(static_cast<int>(words.size()), words.data()), Catalog(""));
+    return std::count_if(answer.warnings.begin(), answer.warnings.end(),
+                         [](const Warning& w) { return w.code == "newer-engine"; });
+  };
+  CHECK(codes("vllm@0.99") > 0);
+  CHECK(codes("vllm@0.31") == 0);
+  CHECK(codes("llama.cpp@b4567") == 0);
+}
+
 TEST_CASE("a pair that no layout divides costs a sweep that pair, and no more") {
   // 20 heads divide by five, 32 do not.
   const std::vector<const char*> words = {

@@ -166,6 +166,14 @@ const std::map<std::string_view, std::function<ModelSpec()>> kShapes = {
     {"lfm", lfm},
     {"nemotron-30b", nemotron_30b},
     {"gemma4-12b", [] { return gemma4(8, 8, 1); }},
+    {"gemma4-26b", [] { return gemma4(5, 8, 2); }},
+    {"layers-92",
+     [] {  // states in the model's own 16 bits
+       ModelSpec m = delta_hybrid(92, 4, 128, 6144);
+       for (Layer& l : m.layers)
+         if (auto* r = std::get_if<Recurrent>(&l.mixer.kind)) r->state_format = nullptr;
+       return m;
+     }},
     {"gemma4-31b", [] { return gemma4(10, 16, 4); }},
     {"kimi-k2", kimi_k2},
     {"v4-flash", v4_flash},

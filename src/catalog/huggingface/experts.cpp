@@ -98,7 +98,7 @@ void read_experts(Draft& d) {
   const auto nested = d.keys.if_inside({"ffn_config"});
   const Keys& k = nested ? *nested : d.keys;
   const auto count = k.uniform(kCount);
-  const auto active = k.uniform(kActive, 1);
+  const auto active = k.uniform(kActive, count.value_or(0) > 1 ? 1 : 0);
   const auto width = k.uniform({"moe_intermediate_size", "ffn_hidden_size"});
   d.keys.pass_over(kLayout);
   if (!count || *count <= 1) return;

@@ -74,14 +74,6 @@ constexpr std::array kRows = {
         [](Rules& r) {
           r.sampler_bytes = {8, 11, 14};
         }},
-    Row{"Mamba caches a state per block where prefixes are cached",
-        {0, 11},
-        "vllm#25752, vllm#26377",
-        [](Rules& r) { r.mamba_caches_every_block = true; }},
-    Row{"Mamba that drafts caches a state where a block ends",
-        {0, 20},
-        "vllm#40454",
-        [](Rules& r) { r.aligns_where_drafted = true; }},
     Row{"drafters widen the shared group size",
         {0, 20},
         "vllm/v1/core/kv_cache_utils.py",

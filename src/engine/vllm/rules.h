@@ -46,8 +46,7 @@ struct Rules {
   bool in_flight_batches = false;      // windows keep the tokens of every batch in flight
   bool caches_state_prefixes = false;  // prefix caching by default is for recurrent models too
   bool speculates_on_all_states = false;
-  // What prefix caching means to recurrent layers; where nothing is known they have none.
-  bool mamba_caches_every_block = false, aligns_states = false, aligns_where_drafted = false;
+  bool aligns_states = false;  // prefix caching keeps recurrent states where a block ends
   // ---- printing and refusing
   PrintedTokens printed_tokens = PrintedTokens::blocks_over_groups;
   PrintedConcurrency printed_concurrency = PrintedConcurrency::tokens_over_length;

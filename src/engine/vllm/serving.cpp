@@ -37,26 +37,9 @@ bool is_recurrent(const ModelSpec& model) {
   });
 }
 
-// All recurrent layers are Mamba's, whose kernels can keep the state at every block.
-bool is_mamba(const ModelSpec& model) {
-  return std::none_of(model.layers.begin(), model.layers.end(), [](const Layer& l) {
-    const auto* r = std::get_if<Recurrent>(&l.mixer.kind);
-    return r && r->kind != Recurrent::mamba1 && r->kind != Recurrent::mamba2;
-  });
-}
-
-StateCache default_state_cache(const Rules& rules, const Serving& s, const ModelSpec& model) {
-  if (!s.prefix_caching) return StateCache::none;
-  const bool every_block = rules.mamba_caches_every_block && is_mamba(model) &&
-                           !(rules.aligns_where_drafted && s.draft.tokens > 0);
-  if (every_block) return StateCache::all;
-  return rules.aligns_states ? StateCache::align : StateCache::none;
-}
-
-StateCache state_cache(const Settings& settings, const Rules& rules, const Serving& s,
-                       const ModelSpec& model) {
+StateCache state_cache(const Settings& settings, const Rules& rules, bool prefix_caching) {
   const auto mode = settings.text("mamba_cache_mode");
-  if (!mode) return default_state_cache(rules, s, model);
+  if (!mode) return prefix_caching && rules.aligns_states ? StateCache::align : StateCache::none;
   if (*mode == "none") return StateCache::none;
   if (*mode == "align") return StateCache::align;
   if (*mode == "all") return StateCache::all;
@@ -108,7 +91,7 @@ Serving serving_of(const EngineOptions& options, const Rules& rules, const Model
   const bool applies = settings.given("enable_prefix_caching") || !is_recurrent(model) ||
                        rules.caches_state_prefixes;
   s.prefix_caching = on("enable_prefix_caching") && applies;
-  s.state_cache = state_cache(settings, rules, s, model);
+  s.state_cache = state_cache(settings, rules, s.prefix_caching);
   s.hybrid_groups = rules.hybrid_groups && !on("disable_hybrid_kv_cache_manager");
   s.vision = !on("language_model_only");
   s.profiles_vision = s.vision && !on("skip_mm_profiling");
