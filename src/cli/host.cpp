@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "cli/host_text.h"
 #include "cli/loads.h"
 #include "cli/machine.h"
 #include "cli/profiles.h"
@@ -30,64 +30,11 @@ constexpr const char* kPrefillNote =
     "'In turn' copies the host's matrices to a GPU for each micro-batch of 32 tokens and more, "
     "experts as if chosen uniformly; a larger --set ubatch_size copies them less often.";
 
-// "all 48 layers and the output on GPUs, the experts of the first 12 on the host"
-std::string split_text(const SplitAnswer& answer) {
-  const llamacpp::Split& split = answer.choice.split;
-  std::string text = split.gpu_layers >= answer.countable
-                         ? fmt::format("all {} layers and the output on GPUs", answer.countable - 1)
-                     : split.gpu_layers == 0
-                         ? std::string("all layers on the host")
-                         : fmt::format("{} of {} layers on GPUs, the output counted as one",
-                                       split.gpu_layers, answer.countable);
-  if (split.cpu_moe >= answer.countable - 1)
-    text += ", all experts on the host";
-  else if (split.cpu_moe > 0)
-    text += fmt::format(", the experts of the first {} on the host", split.cpu_moe);
-  if (!split.overrides.empty()) text += ", tensors as overridden";
-  if (split.cache_on_host) text += ", the cache on the host";
-  return text;
-}
-
-std::string rate(double tokens_per_second) {
-  return shown(value(tokens_per_second, Show::tokens_per_second));
-}
-
-// Why there is no rate: a part that nobody named, or of whose speed nothing is known.
-std::string unknown_rate(const Machine& machine) {
-  for (std::size_t p = 0; p < machine.parts(); ++p)
-    if (const DeviceSpec* device = machine.part(p); device && device->bandwidth.value.v <= 0)
-      return fmt::format("the rate is not known: no datasheet says how fast {} reads",
-                         device->title);
-  return "the rate is not known without --host";
-}
-
-std::string decode_text(const Machine& machine, const DecodeOnMachine& row) {
-  const auto most = ceiling_of(row);
-  const auto turn = in_turn_of(row);
-  if (!most && !turn) return unknown_rate(machine);
-  std::string text = most ? fmt::format("at most {} tokens/s", rate(most->tokens_per_second))
-                          : "no ceiling without --host";
-  if (turn) text += fmt::format(", {} with its parts in turn", rate(turn->tokens_per_second));
-  return text + fmt::format(" at {} tokens of context", shown(value(row.context)));
-}
-
 template <class Row>
 std::vector<Row> as(const std::vector<MachineRow>& rows) {
   std::vector<Row> all;
   for (const MachineRow& row : rows) all.push_back(Row{row});
   return all;
-}
-
-// ": it takes 383.7 GiB, the parts have 215.5 GiB"; empty where that is not why.
-std::string lack_of(const SplitAnswer& answer) {
-  Bytes taken, had;
-  for (const PartSummary& part : answer.parts) {
-    if (!part.memory) return "";
-    taken += part.used;
-    had += *part.memory;
-  }
-  if (taken <= had) return "";
-  return fmt::format(": it takes {}, the parts have {}", shown(value(taken)), shown(value(had)));
 }
 
 // Parts of the answer that every command shares.
@@ -170,6 +117,20 @@ std::string command_of(const Question& q, const SplitAnswer& answer, const Load&
   return command_line(options, q.r.setup.deployment, {q.r.served, load.context, load.batch});
 }
 
+void add_command(Document& document, Object& body, const Question& q, const SplitAnswer& answer,
+                 const Load& load) {
+  const std::string line = command_of(q, answer, load);
+  body.emplace_back("command_line", value(line));
+  if (answer.max_context)
+    document.closing.push_back(fmt::format(
+        "With this split one user reaches {} tokens{}.", shown(value(*answer.max_context)),
+        *answer.max_context < q.r.longest() ? "; --context finds one for more" : ""));
+  document.closing.push_back("Run it: " + line);
+  if (q.r.setup.engine.name == "ollama")
+    document.closing.push_back(
+        fmt::format("In the Modelfile: PARAMETER num_gpu {}", answer.choice.split.gpu_layers));
+}
+
 Answer plan(const Request& request, Question q) {
   const Tokens usual = std::min(Tokens(8192), q.r.longest());
   const auto asked = loads(request, q.r, fmt::format("{}", usual.n), "1");
@@ -187,34 +148,14 @@ Answer plan(const Request& request, Question q) {
   const auto most = ceiling_of(decode.front());
   const bool fast = !most || (most->tokens_per_second >= request.min_tps_total.value_or(0) &&
                               most->per_sequence >= request.min_tps_per_user.value_or(0));
-  const std::string who = document.title;
   document.lead = {
-      !fits ? fmt::format("No: {} has no split that holds {} x {} tokens{}.", who,
-                          asked.front().batch, shown(value(asked.front().context)), lack_of(answer))
-      : !fast
-          ? fmt::format("No: {} holds the load, but even its ceiling is slower than asked.", who)
-          : fmt::format("Yes: {}: {}. {}.", who, split_text(answer),
-                        [text = decode_text(q.machine, decode.front())]() mutable {
-                          text[0] = static_cast<char>(std::toupper(text[0]));
-                          return text;
-                        }())};
+      verdict_text(document.title, q.machine, answer, asked.front(), decode.front(), fast)};
   add_decode(document, q, decode);
   add_prefill(document, prefill);
   Object body{{"fits", value(fits && fast)}, {"max_context", value(answer.max_context)}};
   if (first) add_explanation(document, trace);
   add_alternatives(document, body, request, q, answer, asked.front());
-  if (fits) {
-    const std::string line = command_of(q, answer, asked.front());
-    body.emplace_back("command_line", value(line));
-    if (answer.max_context)
-      document.closing.push_back(fmt::format(
-          "With this split one user reaches {} tokens{}.", shown(value(*answer.max_context)),
-          *answer.max_context < q.r.longest() ? "; --context finds one for more" : ""));
-    document.closing.push_back("Run it: " + line);
-    if (q.r.setup.engine.name == "ollama")
-      document.closing.push_back(
-          fmt::format("In the Modelfile: PARAMETER num_gpu {}", answer.choice.split.gpu_layers));
-  }
+  if (fits) add_command(document, body, q, answer, asked.front());
   document.body.emplace_back("plan", Value{std::move(body)});
   finish(document, q.r);
   return {std::move(document), fits && fast ? 0 : 1, q.r.warnings};
