@@ -17,8 +17,8 @@ std::vector<PartPortion> by_part(const ModelSpec& model, const Deployment& deplo
   for (std::size_t p = 0; p < terms.size(); ++p) {
     const DeviceSpec* device = machine.part(p);
     if (!device || device->bandwidth.value.v <= 0) continue;
-    for (Portion& portion : of(terms[p], *device))
-      if (portion.bytes.n > 0 || portion.flops.v > 0) all.push_back({p, std::move(portion)});
+    for (const Portion& portion : of(terms[p], *device))
+      if (portion.bytes.n > 0 || portion.flops.v > 0) all.push_back({p, portion});
   }
   return all;
 }

@@ -154,9 +154,9 @@ std::vector<NamedPortion> machine_breakdown(const Setup& setup, const Machine& m
   const auto names = names_of(machine);
   std::vector<NamedPortion> named;
   const auto of = prompt ? prompt_portions : step_portions;
-  for (PartPortion& p :
+  for (const PartPortion& p :
        of(setup.model, setup.deployment, machine, choice.where, load.context, load.batch))
-    named.push_back({std::move(p.portion), names[p.part]});
+    named.push_back({p.portion, names[p.part]});
   return named;
 }
 
