@@ -9,6 +9,7 @@
 
 #include "catalog/device_name.h"
 #include "catalog/names.h"
+#include "catalog/node.h"
 #include "cost/device.h"
 #include "engine/flags.h"
 #include "model/spec.h"
@@ -21,6 +22,16 @@ struct CatalogEntry {
   std::string file;  // "devices/rtx-4090.yaml", or a path; for messages
   std::string_view text;
 };
+
+// Reads an entry's text; an error names its file.
+template <class Read>
+auto read_entry(const CatalogEntry& entry, Read read) {
+  try {
+    return read(parse_yaml(entry.text));
+  } catch (Error& e) {
+    throw e.in(entry.file);
+  }
+}
 
 // The user's own catalog: $XDG_DATA_HOME/kv-plan, or ~/.local/share/kv-plan; empty where there is
 // no home.
@@ -35,8 +46,9 @@ class Catalog {
   Catalog(const Catalog&) = delete;  // entries point into it
   Catalog& operator=(const Catalog&) = delete;
 
-  // A catalog name or alias, a Hugging Face id of an entry, or a path (config.json, its folder,
-  // .yaml, .gguf, .safetensors…). A catalog name wins over a file of that name: write "./name".
+  // A catalog name or alias, a Hugging Face id of an entry, a path (config.json, its folder, .yaml,
+  // .gguf, .safetensors…), or a name as people write it (model_name.h): a warning then says how it
+  // was read. A catalog name wins over a file of that name: write "./name".
   ModelSpec model(std::string_view name_or_path) const;
   // A catalog name or alias, a part as people write it (device_name.h), or a .yaml path. A bare
   // family resolves to its fastest part; `note` then says so. A count before the name is for
@@ -65,6 +77,7 @@ class Catalog {
     std::string marketed;
   };
   void add_overlay(const std::string& directory);
+  std::optional<ModelSpec> model_typed(std::string_view name) const;
   std::optional<Match> match(std::string_view kind, std::string_view name) const;
   // By every spelling of the typed name that leaves nothing out. `near` is what a spelling that
   // does leave something out would have found.

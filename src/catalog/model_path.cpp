@@ -137,6 +137,15 @@ ModelPath in_folder(const std::string& given) {
 
 }  // namespace
 
+bool looks_like_path(std::string_view text) {
+  std::error_code failure;
+  if (fs::exists(text, failure)) return true;
+  for (const std::string_view end : {".json", ".yaml", ".yml", ".gguf", ".safetensors", "/"})
+    if (text.ends_with(end)) return true;
+  return text.starts_with('/') || text.starts_with("./") || text.starts_with("../") ||
+         text.starts_with('~');
+}
+
 ModelPath model_path(const std::string& given) {
   try {
     if (!fs::exists(given)) throw Error("there is no such file");

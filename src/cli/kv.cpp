@@ -24,14 +24,24 @@ std::string lead_of(const Resolved& r, const KvAnswer& kv) {
                                    [](const Layer& l) { return !l.mixer.causal; })
                            ? "it is an encoder, in which every key depends on every token"
                            : "none of its layers looks at the past");
+  double per_token = kv.bytes_per_token;
+  Tokens reach;  // of models whose layers all have windows
+  for (const GroupRow& group : kv.groups)
+    if (kv.bytes_per_token == 0 && group.window) {
+      per_token += group.bytes_per_token;
+      reach = std::max(reach, *group.window);
+    }
   std::string text =
       fmt::format("{} ({}) keeps {} of cache per token at {}", model, attention_of(r.setup.model),
-                  shown(value(kv.bytes_per_token, Show::bytes)), r.setup.deployment.cache.name);
-  if (r.setup.deployment.parallel.gpus() > 1)
+                  shown(value(per_token, Show::bytes)), r.setup.deployment.cache.name);
+  if (r.setup.deployment.parallel.gpus() > 1 && kv.bytes_per_token > 0)
     text += fmt::format(", {} on each GPU", shown(value(kv.bytes_per_token_per_gpu, Show::bytes)));
-  if (kv.bytes_per_sequence.n > 0)
-    text += fmt::format(", and {} per sequence whatever its length",
-                        shown(value(kv.bytes_per_sequence)));
+  const std::string fixed = shown(value(kv.bytes_per_sequence));
+  if (reach.n > 0 && reach < r.longest())
+    text += fmt::format(", at most {} per sequence: no layer looks back further than {} tokens",
+                        fixed, shown(value(reach)));
+  else if (reach.n == 0 && kv.bytes_per_sequence.n > 0)
+    text += fmt::format(", and {} per sequence whatever its length", fixed);
   return text + ".";
 }
 

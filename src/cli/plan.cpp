@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 
+#include "catalog/model_name.h"
 #include "cli/answer.h"
 #include "cli/lengths.h"
 #include "cli/lengths_part.h"
@@ -20,14 +21,12 @@
 namespace kvplan {
 namespace {
 
-// File types of the llama.cpp family are run by it; anything else by vLLM.
+// GGUF is run by the llama.cpp family; anything else by vLLM.
 std::string_view usual_engine(const Request& request) {
-  const auto is_gguf = [](std::string_view name) {
-    return name.ends_with(".gguf") || name.starts_with("q2_") || name.starts_with("q3_") ||
-           name.starts_with("q4_") || name.starts_with("q5_") || name.starts_with("q6_") ||
-           name.starts_with("q8_") || name.starts_with("iq") || name == "mxfp4_moe";
-  };
-  return is_gguf(request.model) || is_gguf(request.weights.value_or("")) ? "llama.cpp" : "vllm";
+  const bool gguf =
+      request.model.ends_with(".gguf") ||
+      (request.weights ? is_gguf_recipe(*request.weights) : typed_model(request.model).is_gguf);
+  return gguf ? "llama.cpp" : "vllm";
 }
 
 // A trace without a length stands for its running requests.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "catalog/model_name.h"
+#include "catalog/model_path.h"
 #include "catalog/names.h"
 #include "cli/local.h"
 #include "cli/roles.h"
@@ -28,6 +30,12 @@ bool is_quantised(const ModelSpec& model) {
     for (const Weight& w : layer.weights)
       if (w.is_matrix && w.format->bits < 16) return true;
   return false;
+}
+
+// Ollama's library keeps 16-bit models in 4 bits unless a tag asks for another file type.
+bool is_pulled_quantised(const Request& request, const Catalog& catalog, const ModelSpec& model) {
+  return request.engine && !request.weights && !is_quantised(apply_recipe(model, "config")) &&
+         parse_engine(*request.engine, catalog.engines()).name == "ollama";
 }
 
 void choose_cache(const Request& request, Resolved& r) {
@@ -233,8 +241,15 @@ void note(Resolved& r, std::string what, std::string value, Basis basis, std::st
 
 Resolved resolve(const Request& request, const Catalog& catalog, std::string_view model,
                  std::string_view device, std::string_view default_engine) {
-  Resolved r = resolve(request, catalog, catalog.model(model), device, default_engine);
-  r.served = served_name(catalog, model, r.setup.engine.name, request.weights);
+  ModelSpec as_read = catalog.model(model);
+  const bool pulled = !looks_like_path(model) && is_pulled_quantised(request, catalog, as_read);
+  Request asked = request;
+  if (pulled) asked.weights = kUsualFileType;
+  Resolved r = resolve(asked, catalog, std::move(as_read), device, default_engine);
+  r.served = served_name(catalog, model, r.setup.engine.name, asked.weights);
+  if (pulled)
+    note(r, "--weights", *asked.weights, Basis::engine_rule,
+         "what Ollama pulls where a tag names no file type");
   return r;
 }
 

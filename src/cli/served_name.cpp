@@ -3,6 +3,9 @@
 
 #include <filesystem>
 
+#include "catalog/model_name.h"
+#include "catalog/model_path.h"
+
 namespace kvplan {
 namespace {
 
@@ -15,6 +18,13 @@ std::string id_of(const Catalog& catalog, const std::string& name) {
   return name;
 }
 
+// The file that a name of a repository or a tag stands for.
+std::string file_of(std::string_view typed, const std::optional<std::string>& weights) {
+  const TypedModel model = typed_model(typed);
+  const std::string format = weights.value_or(model.weights.empty() ? "f16" : model.weights);
+  return (model.names.empty() ? std::string(typed) : model.names.front()) + "-" + format + ".gguf";
+}
+
 }  // namespace
 
 std::string served_name(const Catalog& catalog, std::string_view model, std::string_view engine,
@@ -24,6 +34,7 @@ std::string served_name(const Catalog& catalog, std::string_view model, std::str
     return gguf ? entry->name + "-" + weights.value_or("f16") + ".gguf"
                 : id_of(catalog, entry->name);
   const std::filesystem::path path(model);
+  if (!looks_like_path(model)) return gguf ? file_of(model, weights) : std::string(model);
   if (gguf || std::filesystem::is_directory(path)) return std::string(model);
   return path.has_parent_path() ? path.parent_path().string() : ".";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine is told to serve: the path that the user named, else the model's Hugging Face id,
-// and for the llama.cpp family a GGUF file.
+// What an engine is told to serve: the path or repository that the user named, else the model's
+// Hugging Face id, and for the llama.cpp family a GGUF file.
 #pragma once
 #include <optional>
 #include <string>

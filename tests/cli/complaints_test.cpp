@@ -55,6 +55,31 @@ TEST_CASE("a quantised cache counts as what it is") {
   CHECK(cache + at<std::int64_t>(kv, "model.weights.resident_bytes") < 12'500 * kMiB);
 }
 
+// docs/faq of ollama/ollama: `ollama run llama3.1:8b` fetches 4 bits, and runs on 12 GB.
+TEST_CASE("Ollama's tag without a file type is the one that Ollama fetches") {
+  const Catalog catalog;
+  const Answer plan =
+      answer_plan(typed({"plan", "llama3.1:8b", "rtx-3060-12gb", "--engine", "ollama"}), catalog);
+  CHECK(plan.status == 0);
+  CHECK(at<std::string>(plan, "model.weights.recipe") == "q4_k_m");
+  const Answer asked = answer_plan(typed({"plan", "llama3.1:8b-instruct-q8_0", "rtx-3060-12gb",
+                                          "--engine", "ollama", "--context", "4k"}),
+                                   catalog);
+  CHECK(at<std::string>(asked, "model.weights.recipe") == "config");
+  CHECK(at<std::int64_t>(asked, "model.weights.resident_bytes") > 8'030'261'248);
+  CHECK(asked.status == 0);
+}
+
+TEST_CASE("a model whose layers all have windows keeps no more than they hold") {
+  const Catalog catalog;
+  CHECK(answer_kv(typed({"kv", "mistral-7b-v0.1"}), catalog).document.lead.front() ==
+        "mistral-7b-v0.1 (GQA-8 + window) keeps 128 KiB of cache per token at bf16, at most 512 "
+        "MiB per sequence: no layer looks back further than 4,096 tokens.");
+  // Its window of 262,144 tokens is longer than what it was made for.
+  CHECK(answer_kv(typed({"kv", "phi-3.5-mini"}), catalog).document.lead.front() ==
+        "phi-3-mini-128k (MHA + window) keeps 384 KiB of cache per token at bf16.");
+}
+
 // AlexsJones/llmfit#474: 34.7 tokens/s were estimated for Qwen3.5-35B-A3B in 2 bits on an RX 6900
 // XT as if each read every expert; 77.6 were measured.
 TEST_CASE("a step reads the experts that it chooses, not all of them") {

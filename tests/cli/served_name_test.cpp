@@ -14,3 +14,11 @@ TEST_CASE("an engine is told to serve an id that it can download, or the user's 
   CHECK(served_name(catalog, "config.json", "vllm", {}) == ".");
   CHECK(served_name(catalog, "./mine.gguf", "llama.cpp", {}) == "./mine.gguf");
 }
+
+TEST_CASE("a repository that the user typed is served as typed, a GGUF file by its format") {
+  const Catalog catalog;
+  CHECK(served_name(catalog, "Qwen/Qwen2.5-72B-Instruct-AWQ", "vllm", {}) ==
+        "Qwen/Qwen2.5-72B-Instruct-AWQ");
+  CHECK(served_name(catalog, "bartowski/Llama-3.2-3B-Instruct-GGUF:IQ4_XS", "llama.cpp", {}) ==
+        "llama-3.2-3b-instruct-iq4_xs.gguf");
+}
