@@ -29,19 +29,18 @@ class LlamaCpp final : public Engine {
                             device_count(options, deployment.parallel))) {}
 
   Budget budget(const DeviceSpec& device) const override {
-    const Tokens length =
-        options_.max_model_len.value_or(model_.max_context.value_or(Tokens(4096)));
-    const Bytes buffer = compute_buffer(model_, serving_, cells_of(serving_, length, 1).cells);
     Budget b;
     b.memory = device.memory.value;
     b.reserved = options_.reserve ? exact_line(*options_.reserve, "--reserve")
                                   : line_between(serving_.margin, serving_.margin, serving_.margin,
                                                  Basis::engine_rule, serving_.margin_source);
     b.weights = exact_line(fullest(&Device::weights), "all but the token table");
-    b.activation = line_between(buffer, buffer, Bytes(mul_div(buffer.n, 115, 100)),
-                                Basis::engine_rule, "compute buffers that llama.cpp prints");
     b.non_torch = line_between(Bytes(200 * kMiB), Bytes(400 * kMiB), Bytes(600 * kMiB),
                                Basis::assumed, "context of the driver and its libraries");
+    const Bytes left = b.memory - b.reserved.value - b.weights.value - b.non_torch.value;
+    const Bytes buffer = buffer_at(options_.max_model_len.value_or(longest_within(left)));
+    b.activation = line_between(buffer, buffer, Bytes(mul_div(buffer.n, 115, 100)),
+                                Basis::engine_rule, "compute buffers that llama.cpp prints");
     b.kv_pool =
         left_after(exact_line(b.memory), {b.reserved, b.weights, b.activation, b.non_torch});
     return with_pool(b, options_);
@@ -79,6 +78,18 @@ class LlamaCpp final : public Engine {
   }
 
  private:
+  Bytes buffer_at(Tokens context) const {
+    return compute_buffer(model_, serving_, cells_of(serving_, context, 1).cells);
+  }
+  // The longest sequence whose cache and compute buffer fit together: without flash attention the
+  // buffer grows with the cells too.
+  Tokens longest_within(Bytes left) const {
+    if (serving_.flash) return Tokens(1);
+    const auto fits = [&](std::int64_t n) {
+      return buffer_at(Tokens(n)) + reserved(Tokens(n), 1) <= left;
+    };
+    return Tokens(largest(1, model_.max_context.value_or(Tokens(4096)).n, fits).value_or(1));
+  }
   // Whether more tokens ever need more bytes.
   bool growing() const {
     return std::any_of(devices_.begin(), devices_.end(),

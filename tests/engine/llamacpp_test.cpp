@@ -163,6 +163,22 @@ TEST_CASE("a budget leaves the margin of --fit and the compute buffer") {
   CHECK(scores.activation.high >= Bytes(9240 * kMiB));
 }
 
+TEST_CASE("where no length is asked for, the cache and the scores of that length fit together") {
+  DeviceSpec device;
+  device.memory.value = Bytes(12 * kGiB);
+  ModelSpec model = model_of({{36, attention(16, 128)}});
+  model.max_context = Tokens(131072);
+  const auto engine = llama(model, {{"flash_attn", "off"}});
+  const Budget budget = engine->budget(device);
+  const auto longest = engine->capacity(budget.kv_pool.value, Tokens(131072)).max_context;
+  REQUIRE(longest);
+  // 36 layers x 16 heads x 256 numbers x 2 B of cache and 512 x 33 x 4 B of scores for each cell.
+  const std::int64_t cell = 36 * 16 * 256 * 2 + 512 * 33 * 4;
+  const std::int64_t left = 12 * kGiB - kGiB - 400 * kMiB;
+  CHECK(longest->n * cell <= left);
+  CHECK((longest->n + 256) * cell > left);
+}
+
 TEST_CASE("ollama's windows hold every sequence's and one batch") {
   const ModelSpec model = model_of({{1, attention(1, 64, Window{Tokens(1024)})}});
   const auto ollama = [&](Settings settings, std::string_view cache = "fp16") {
