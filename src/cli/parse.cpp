@@ -62,6 +62,18 @@ class Noter {
   std::optional<std::string> before_;
 };
 
+// What one command calls by one name and another by another.
+std::string called_here(const std::string& typed, const Words& here) {
+  constexpr std::pair<std::string_view, std::string_view> kSame[] = {{"--context", "--prompt"},
+                                                                     {"--prompt", "--context"},
+                                                                     {"--users", "--batch"},
+                                                                     {"--batch", "--users"}};
+  for (const auto& [there, name] : kSame)
+    if (typed == there && std::find(here.begin(), here.end(), name) != here.end())
+      return "Here it is " + std::string(name) + ".";
+  return "It is an option of other commands.";
+}
+
 [[noreturn]] void refuse_option(const std::string& word, const CommandSpec& command) {
   const std::string typed = word.substr(0, word.find('='));
   Words here;
@@ -69,7 +81,7 @@ class Noter {
     here.push_back(flag_named(name).dashed());
   std::string advice = typed.size() > 2 ? did_you_mean(typed, here) : "";
   for (const Flag& flag : flags())
-    if (flag.dashed() == typed) advice = "It is an option of other commands.";
+    if (flag.dashed() == typed) advice = called_here(typed, here);
   throw Error("is not an option of kv-plan " + std::string(command.name))
       .of(typed)
       .advise((advice.empty() ? advice : advice + " ") + "kv-plan help " +

@@ -72,6 +72,8 @@ TEST_CASE("an option or command that does not exist is refused with the near mis
   CHECK(holds(refusal({"kv", "m", "--contxt", "4k"}).advice, "--context?"));
   CHECK(holds(refusal({"decod", "m"}).advice, "Did you mean decode?"));
   CHECK(holds(refusal({"kv", "m", "--quick"}).advice, "other commands"));
+  CHECK(holds(refusal({"prefill", "m", "d", "--context", "4k"}).advice, "Here it is --prompt."));
+  CHECK(holds(refusal({"decode", "m", "d", "--prompt", "4k"}).advice, "Here it is --context."));
   CHECK(holds(refusal({"--format", "json", "kv"}).what(), "before the command"));
   CHECK(refusal({"kv", "m", "-z"}).key == "-z");
 }
