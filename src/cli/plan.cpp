@@ -7,10 +7,12 @@
 #include <span>
 
 #include "catalog/model_name.h"
+#include "catalog/names.h"
 #include "cli/answer.h"
 #include "cli/lengths.h"
 #include "cli/lengths_part.h"
 #include "cli/loads.h"
+#include "cli/local.h"
 #include "cli/plan_command.h"
 #include "cli/plan_parts.h"
 #include "cli/profiles.h"
@@ -21,12 +23,15 @@
 namespace kvplan {
 namespace {
 
-// GGUF is run by the llama.cpp family; anything else by vLLM.
-std::string_view usual_engine(const Request& request) {
+// GGUF, Apple's computers and processors are for the llama.cpp family; anything else for vLLM.
+std::string_view usual_engine(const Request& request, const Catalog& catalog) {
   const bool gguf =
       request.model.ends_with(".gguf") ||
       (request.weights ? is_gguf_recipe(*request.weights) : typed_model(request.model).is_gguf);
-  return gguf ? "llama.cpp" : "vllm";
+  if (gguf) return "llama.cpp";
+  if (!request.device || request.engine || request.engine_command) return "vllm";
+  const DeviceSpec device = device_named(catalog, counted(*request.device).name);
+  return device.kind == "cpu" || device.vendor == "Apple" ? "llama.cpp" : "vllm";
 }
 
 // A trace without a length stands for its running requests.
@@ -96,16 +101,17 @@ PlanFacts facts_of(const Request& request, Resolved& r, Trace* trace) {
   f.rates = decode_answer(r.setup, rate_loads(r, f.sizing, f.asked), trace);
   f.fast_enough = fast_enough(request, f.rates);
   f.need = need_of(request, r, f);
-  if (!r.setup.engine.kv_pool)
-    f.layouts = search_layouts(r.setup, f.need, r.setup.deployment.parallel.gpus());
+  if (r.setup.engine.kv_pool) return f;
+  f.layouts = search_layouts(r.setup, f.need, r.setup.deployment.parallel.gpus());
+  f.ladder = weight_formats(r, f);
   return f;
 }
 
 }  // namespace
 
 Answer answer_plan(const Request& request, const Catalog& catalog) {
-  Resolved r =
-      resolve(request, catalog, request.model, request.device.value_or(""), usual_engine(request));
+  Resolved r = resolve(request, catalog, request.model, request.device.value_or(""),
+                       usual_engine(request, catalog));
   choose_profile(request, catalog, r);
   Trace trace;
   const PlanFacts f = facts_of(request, r, request.explain ? &trace : nullptr);

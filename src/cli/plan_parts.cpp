@@ -78,7 +78,9 @@ void add_budget(Document& document, const Resolved& r, const PlanFacts& f) {
   if (f.sizing.budget) {
     document.body.emplace_back("budget", value(*f.sizing.budget));
     document.tables.push_back(table<NamedLine>(
-        "budget.lines", fmt::format("Memory of one GPU, as {} divides it", r.setup.engine.name)));
+        "budget.lines", fmt::format("Memory of {}, as {} divides it",
+                                    r.setup.device->joins_others() ? "one GPU" : "the machine",
+                                    r.setup.engine.name)));
   }
   document.body.emplace_back("capacity", value(f.sizing.capacity));
 }
@@ -128,13 +130,17 @@ void add_traffic(Document& document, Object& plan, const Resolved& r, const Plan
                                                    shown(value(load.context)))));
 }
 
-void add_ladder(Document& document, Object& plan, const Resolved& r, const PlanFacts& f) {
+std::vector<Rung> weight_formats(const Resolved& r, const PlanFacts& f) {
   const Tokens usual = f.asked ? f.asked->context : std::min(kUsersContext, r.longest());
   Setup raw = r.setup;
   raw.model = r.as_read;
   if (f.refused_length) raw.engine.max_model_len.reset();  // each format has its own
-  plan.emplace_back("ladder",
-                    value(ladder(raw, ladder_recipes(r.setup), r.longest(), usual, usual)));
+  return ladder(raw, ladder_recipes(r.setup), r.longest(), usual, usual);
+}
+
+void add_ladder(Document& document, Object& plan, const Resolved& r, const PlanFacts& f) {
+  const Tokens usual = f.asked ? f.asked->context : std::min(kUsersContext, r.longest());
+  plan.emplace_back("ladder", value(f.ladder));
   document.tables.push_back(table<Rung>("plan.ladder", "Weight formats"));
   document.tables.back().notes = {
       fmt::format("Users and tok/s at {} tokens of context; tok/s is the ceiling for one user.",

@@ -9,6 +9,9 @@
 
 namespace kvplan {
 
+// The ladder of formats that the engine runs.
+std::vector<Rung> weight_formats(const Resolved&, const PlanFacts&);
+
 void add_budget(Document&, const Resolved&, const PlanFacts&);
 void add_rates(Document&, Resolved&, const PlanFacts&);
 // How far the load that was asked for could go here.

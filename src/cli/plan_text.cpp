@@ -25,16 +25,31 @@ std::string each_text(const Resolved& r, const Load& load) {
                      rate_text(tokens_per_second(1, *rows[0].step.seconds)));
 }
 
-// "6 such GPUs would do (TP2 PP3)."
+// The widest format in which this device holds the load. Empty: none, or memory is not at fault.
+std::string format_that_fits(const Resolved& r, const PlanFacts& f) {
+  if (f.sizing.fits) return {};
+  const std::int64_t users = f.asked ? f.asked->batch : 1;
+  for (const Rung& rung : f.ladder)
+    if (rung.recipe != r.setup.model.recipe && rung.fits && rung.max_batch.value_or(0) >= users)
+      return "weights in " + rung.recipe;
+  return {};
+}
+
+// "6 such GPUs would do (TP2 PP3), or weights in fp8."
 std::string remedy(const Resolved& r, const PlanFacts& f) {
   if (r.setup.engine.kv_pool) return "";
+  const std::string format = format_that_fits(r, f);
   const auto& best = f.layouts.best;
-  if (!best) return " Not even 64 such GPUs would do.";
+  if (!best && format.empty())
+    return r.setup.device->joins_others() ? " Not even 64 such GPUs would do."
+                                          : " No weight format would do.";
+  if (!best) return fmt::format(" W{} would do.", format.substr(1));
   const std::int64_t gpus = best->layout.gpus();
   const std::string how = gpus > 1 ? " (" + text_of(best->layout) + ")" : "";
+  const std::string or_else = format.empty() ? "" : ", or " + format;
   if (gpus == r.setup.deployment.parallel.gpus())
-    return fmt::format(" As {} it would do.", text_of(best->layout));
-  return fmt::format(" {} such GPU{} would do{}.", gpus, gpus > 1 ? "s" : "", how);
+    return fmt::format(" As {} it would do{}.", text_of(best->layout), or_else);
+  return fmt::format(" {} such GPU{} would do{}{}.", gpus, gpus > 1 ? "s" : "", how, or_else);
 }
 
 // Memory would do, but the engine was told to take fewer sequences.

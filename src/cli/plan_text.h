@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/resolve.h"
+#include "plan/ladder.h"
 #include "plan/layouts.h"
 #include "plan/lengths.h"
 #include "plan/sizing.h"
@@ -24,6 +25,7 @@ struct PlanFacts {
   Sizing sizing;
   DecodeAnswer rates;
   LayoutSearch layouts;
+  std::vector<Rung> ladder;              // of weight formats, for the need's length
   Tokens longest;                        // request that the engine accepts
   std::optional<Tokens> refused_length;  // the model's own, where the engine would refuse it
   bool fast_enough = true;

@@ -60,6 +60,9 @@ struct DeviceSpec {
   // own unit or a wider one, and every narrower unit only where the weights are that narrow. Empty
   // when the datasheet says nothing.
   std::optional<FlopsPerSecond> peak_for(const Format& weights) const;
+
+  // Whether engines join several of them: cards, and systems with a link to their like.
+  bool joins_others() const { return kind == "gpu" || kind == "accelerator" || peer; }
 };
 
 }  // namespace kvplan

@@ -25,18 +25,23 @@ class LlamaCpp final : public Engine {
       : options_(options),
         model_(model),
         serving_(std::move(serving)),
+        cache_(deployment.cache),
         devices_(devices_of(model, deployment.cache, serving_,
                             device_count(options, deployment.parallel))) {}
 
   Budget budget(const DeviceSpec& device) const override {
+    const bool on_cpu = device.kind == "cpu";
     Budget b;
     b.memory = device.memory.value;
     b.reserved = options_.reserve ? exact_line(*options_.reserve, "--reserve")
                                   : line_between(serving_.margin, serving_.margin, serving_.margin,
                                                  Basis::engine_rule, serving_.margin_source);
-    b.weights = exact_line(fullest(&Device::weights), "all but the token table");
-    b.non_torch = line_between(Bytes(200 * kMiB), Bytes(400 * kMiB), Bytes(600 * kMiB),
-                               Basis::assumed, "context of the driver and its libraries");
+    b.weights =
+        on_cpu ? exact_line(held_by_host(model_, cache_, serving_), "all, as the file has them")
+               : exact_line(fullest(&Device::weights), "all but the token table");
+    if (!on_cpu)
+      b.non_torch = line_between(Bytes(200 * kMiB), Bytes(400 * kMiB), Bytes(600 * kMiB),
+                                 Basis::assumed, "context of the driver and its libraries");
     const Bytes left = b.memory - b.reserved.value - b.weights.value - b.non_torch.value;
     const Bytes buffer = buffer_at(options_.max_model_len.value_or(longest_within(left)));
     b.activation = line_between(buffer, buffer, Bytes(mul_div(buffer.n, 115, 100)),
@@ -110,6 +115,7 @@ class LlamaCpp final : public Engine {
   EngineOptions options_;
   ModelSpec model_;
   Serving serving_;
+  CacheFormats cache_;
   std::vector<Device> devices_;
 };
 

@@ -140,6 +140,7 @@ LayoutSearch search_layouts(const Setup& setup, const Need& need,
   std::vector<LayoutRow> below;
   const Bytes weights = resident_weights(setup.model);
   for (const std::int64_t gpus : kGpuCounts) {
+    if (gpus > also.value_or(1) && !setup.device.value().joins_others()) break;
     // Far from fitting: no layout divides weights further than by all GPUs.
     if (weights.n / gpus > 2 * setup.device.value().memory.value.n) continue;
     std::vector<LayoutRow> rows = ranked_layouts(setup, need, gpus);

@@ -65,8 +65,8 @@ struct LayoutSearch {
   // The best layouts of the chosen count, of its neighbour below and of the asked count.
   std::vector<LayoutRow> rows;
 };
-// Counts tried: 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64. `also` is a count to show in any case.
-// Requires a device.
+// Counts tried: 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64; of a processor or a computer that joins
+// no others, none above `also`. `also` is a count to show in any case. Requires a device.
 LayoutSearch search_layouts(const Setup&, const Need&, std::optional<std::int64_t> also = {});
 
 }  // namespace kvplan

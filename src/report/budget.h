@@ -24,7 +24,7 @@ template <>
 inline constexpr auto description<NamedLine> =
     std::tuple{field("name", &NamedLine::name, "part"),
                field(
-                   "bytes", [](const NamedLine& n) { return n.line.value; }, "per GPU"),
+                   "bytes", [](const NamedLine& n) { return n.line.value; }, "size"),
                field(
                    "low_bytes", [](const NamedLine& n) { return unless_exact(n.line, n.line.low); },
                    "at least")

@@ -70,6 +70,32 @@ TEST_CASE("Ollama's tag without a file type is the one that Ollama fetches") {
   CHECK(asked.status == 0);
 }
 
+TEST_CASE("a computer that joins no others is offered formats, not more of itself") {
+  const Catalog catalog;
+  // 756 GiB in 16 bits; 512 GiB of which Metal gives three quarters.
+  const Answer plan = answer_plan(typed({"plan", "llama-3.1-405b", "m3-ultra-80c"}), catalog);
+  CHECK(plan.status == 1);
+  CHECK(at<std::string>(plan, "deployment.engine") == "llama.cpp");
+  const std::string& lead = plan.document.lead.front();
+  CHECK(lead.find("Weights in q6_k would do.") != std::string::npos);
+  for (const Value& lever : at<Array>(plan, "plan.levers"))
+    CHECK(in<std::string>(std::get<Object>(lever.v), "name") != "twice the GPUs");
+  const Answer card = answer_plan(typed({"plan", "gemma-3-12b", "rx-7900-xtx"}), catalog);
+  CHECK(card.document.lead.front().ends_with("2 such GPUs would do (TP2), or weights in fp8."));
+}
+
+TEST_CASE("on a processor the whole file counts, token table too, and no driver") {
+  const Catalog catalog;
+  const Answer plan =
+      answer_plan(typed({"plan", "llama-3.1-8b", "ryzen-9-9950x", "--weights", "q4_k_m"}), catalog);
+  // What bartowski/Meta-Llama-3.1-8B-Instruct-GGUF stores: 4,920,734,272 bytes with 7 MiB of
+  // header.
+  const auto weights = at<std::int64_t>(plan, "budget.weights_bytes");
+  CHECK(weights > 4'905'000'000);
+  CHECK(weights < 4'920'734'272);
+  CHECK(at<std::int64_t>(plan, "budget.non_torch_bytes") == 0);
+}
+
 TEST_CASE("a model whose layers all have windows keeps no more than they hold") {
   const Catalog catalog;
   CHECK(answer_kv(typed({"kv", "mistral-7b-v0.1"}), catalog).document.lead.front() ==

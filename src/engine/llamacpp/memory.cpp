@@ -136,6 +136,11 @@ std::vector<Device> devices_of(const ModelSpec& model, const CacheFormats& cache
   return all;
 }
 
+Bytes held_by_host(const ModelSpec& model, const CacheFormats& cache, const Serving& serving) {
+  const Assignment all_on_host = assignment_of(model, Split{}, 1, serving.drafts_with_mtp);
+  return parts_of(model, cache, serving, all_on_host).back().weights;
+}
+
 Bytes compute_buffer(const ModelSpec& model, const Serving& serving, std::int64_t cells) {
   constexpr std::int64_t kFloat = 4;
   std::int64_t per_token = checked_add(model.vocabulary, model.hidden);

@@ -27,6 +27,8 @@ std::vector<Device> parts_of(const ModelSpec&, const CacheFormats&, const Servin
 // table stays in host memory.
 std::vector<Device> devices_of(const ModelSpec&, const CacheFormats&, const Serving&,
                                std::int64_t devices);
+// Weights where the host computes everything: a tied table is there once.
+Bytes held_by_host(const ModelSpec&, const CacheFormats&, const Serving&);
 
 // The graph's temporaries of one micro-batch. With flash attention the logits and the hidden rows:
 // 306.75 MiB for Qwen3-32B, 304.75 for Qwen3-235B-A22B (ikawrakow/ik_llama.cpp#530, #397), other

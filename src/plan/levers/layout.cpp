@@ -38,6 +38,7 @@ void other_layouts(const Ask& ask, Levers& found) {
   const auto& other = ask.q.other_layout;
   if (other && !(*other == ask.q.setup.deployment.parallel))
     as(*other, "another layout of these GPUs");
+  if (ask.q.setup.device && !ask.q.setup.device->joins_others()) return;
   Levers more;
   std::swap(found, more);
   for (const Parallelism& layout : doubled(ask)) as(layout, "twice the GPUs");
