@@ -75,7 +75,8 @@ struct Latent {  // MLA: one latent and one rotary row per token, shared by all 
 struct Recurrent {
   // compressor: the fp32 ring of raw tokens that DeepSeek-V4 keeps before it writes an entry;
   // k_width tokens of v_width numbers, not divided over GPUs.
-  enum Kind { mamba1, mamba2, gated_delta_net, kda, short_conv, compressor } kind = mamba2;
+  // rwkv: the past of `taps` - 1 token shifts stands for the convolution's rows.
+  enum Kind { mamba1, mamba2, gated_delta_net, kda, short_conv, compressor, rwkv } kind = mamba2;
   // mamba2: v_heads = SSM heads, k_heads = groups; mamba1: v_heads = inner channels of width 1.
   std::int64_t k_heads = 0, v_heads = 0;
   std::int64_t k_width = 0,

@@ -29,6 +29,8 @@ std::string_view kind_of(const Recurrent& r) {
       return "short convolution";
     case Recurrent::compressor:
       return "compressor";
+    case Recurrent::rwkv:
+      return "RWKV";
   }
   return "";
 }

@@ -2,14 +2,9 @@
 // Attention, from GGUF keys and from config.json.
 #include <doctest/doctest.h>
 
-#include <optional>
 #include <string>
 
-#include "catalog/gguf/architecture.h"
 #include "catalog/gguf_models.h"
-#include "catalog/huggingface.h"
-#include "catalog/spec_text.h"
-#include "error.h"
 
 using namespace kvplan;
 using namespace kvplan::testing;
@@ -187,84 +182,33 @@ TEST_CASE("layers that share caches are the same (Gemma 3n leaves 20 of 35)") {
                                      {"attention.value_length", 256},
                                      {"attention.sliding_window", 512},
                                      {"altup.num_inputs", 4}});
-  check_same(w, R"({"model_type": "gemma4", "hidden_size": 2048, "num_hidden_layers": 35,
+  check_same(w, R"({"model_type": "gemma3n_text", "hidden_size": 2048, "num_hidden_layers": 35,
                     "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 256,
                     "intermediate_size": 16384, "vocab_size": 262400, "sliding_window": 512,
-                    "num_kv_shared_layers": 15, "layer_types": )" +
+                    "laurel_rank": 64, "altup_num_inputs": 4, "hidden_size_per_layer_input": 256,
+                    "vocab_size_per_layer_input": 262144, "num_kv_shared_layers": 15,
+                    "layer_types": )" +
                     layer_types({1, 1, 1, 1, 0}, 35) + "}");
 }
 
-// Periods of llama.cpp's set_swa_pattern; configurations say each layer's kind.
-TEST_CASE("windows by a period are the same for every family that has one") {
-  struct Family {
-    std::string architecture, model_type;
-    std::vector<std::int32_t> slides;
-    std::string more = {};
-  };
-  const Family families[] = {
-      {"cohere2", "cohere2", {1, 1, 1, 0}},
-      {"exaone4", "exaone4", {1, 1, 1, 0}},
-      {"olmo2", "olmo3", {1, 1, 1, 0}},
-      {"gemma2", "gemma2", {1, 0}},
-      {"gemma3", "gemma3_text", {1, 1, 1, 1, 1, 0}},
-      {"gpt-oss", "gpt_oss", {1, 0}, R"("num_local_experts": 4, "num_experts_per_tok": 2,)"}};
-  for (const Family& family : families) {
-    CAPTURE(family.architecture);
-    const ModelSpec from_gguf =
-        read(file_of(family.architecture, {{"block_count", 12},
-                                           {"embedding_length", 512},
-                                           {"attention.head_count", 8},
-                                           {"attention.head_count_kv", 2},
-                                           {"attention.key_length", 64},
-                                           {"attention.value_length", 64},
-                                           {"attention.sliding_window", 128}}));
-    const ModelSpec from_config = read_huggingface(
-        parse_json(R"({"model_type": ")" + family.model_type +
-                   R"(", "hidden_size": 512, "num_hidden_layers": 12, "num_attention_heads": 8,
-            "num_key_value_heads": 2, "head_dim": 64, "intermediate_size": 1024, "vocab_size": 4,
-            "sliding_window": 128, )" +
-                   family.more + R"("layer_types": )" + layer_types(family.slides, 12) + "}"));
-    CHECK(caches_text(from_config) == caches_text(from_gguf));
-  }
+TEST_CASE("layers without attention are the same (Nemotron-NAS)") {
+  GgufWriter w = file_of("deci", {{"block_count", 4}, {"embedding_length", 8192}});
+  w.i32s("deci.attention.head_count", {64, 0, 64, 0});
+  w.i32s("deci.attention.head_count_kv", {8, 0, 4, 0});
+  w.i32s("deci.feed_forward_length", {28672, 28672, 14336, 0});
+  check_same(w, R"({"model_type": "nemotron-nas", "hidden_size": 8192, "num_hidden_layers": 4,
+                    "num_attention_heads": 64, "vocab_size": 128256, "block_configs": [
+                      {"attention": {"n_heads_in_group": 8}, "ffn": {"ffn_mult": 5.25}},
+                      {"attention": {"no_op": true}, "ffn": {"ffn_mult": 5.25}},
+                      {"attention": {"n_heads_in_group": 16}, "ffn": {"ffn_mult": 2.625}},
+                      {"attention": {"no_op": true}, "ffn": {"no_op": true}}]})");
 }
 
-// Whole attention in every layer, by the keys that most families share. A family whose
-// configuration needs others is compared above or has no GGUF twin of this shape.
-TEST_CASE("plain attention is the same for every family that both describe") {
-  const std::string keys =
-      R"("hidden_size": 512, "num_hidden_layers": 6, "num_attention_heads": 8,
-         "num_key_value_heads": 2, "head_dim": 64, "intermediate_size": 1024, "vocab_size": 4,)";
-  const std::string experts[] = {
-      R"("tie_word_embeddings": true)",
-      R"("tie_word_embeddings": true, "num_experts": 4, "num_experts_per_tok": 2,
-         "moe_intermediate_size": 64)",
-      R"("tie_word_embeddings": true, "num_local_experts": 4, "num_experts_per_tok": 2)",
-      R"("tie_word_embeddings": true, "n_routed_experts": 4, "num_experts_per_tok": 2,
-         "moe_intermediate_size": 64, "n_shared_experts": 1, "first_k_dense_replace": 1)"};
-  std::size_t compared = 0;
-  for (const gguf::Architecture& a : gguf::architectures()) {
-    if (a.reads_as != "llama" || a.state != gguf::Architecture::none || a.full_every > 0) continue;
-    CAPTURE(a.name);
-    const ModelSpec from_gguf =
-        read(file_of(std::string(a.name), {{"block_count", 6},
-                                           {"embedding_length", 512},
-                                           {"attention.head_count", 8},
-                                           {"attention.head_count_kv", 2},
-                                           {"attention.key_length", 64},
-                                           {"attention.value_length", 64}}));
-    for (const std::string& more : experts) {
-      std::optional<ModelSpec> from_config;
-      try {
-        from_config = read_huggingface(parse_json(
-            R"({"model_type": ")" + std::string(a.model_type) + "\", " + keys + more + "}"));
-      } catch (const Error&) {
-        continue;
-      }
-      std::erase_if(from_config->layers, [](const Layer& l) { return l.role == Layer::mtp; });
-      CHECK(caches_text(*from_config) == caches_text(from_gguf));
-      ++compared;
-      break;
-    }
-  }
-  CHECK(compared >= 40);
+TEST_CASE("a diffusion model is the same (LLaDA), though its past is not its cache") {
+  check_caches(file_of("llada", {{"block_count", 32},
+                                 {"embedding_length", 4096},
+                                 {"attention.head_count", 32},
+                                 {"attention.head_count_kv", 32}}),
+               R"({"model_type": "llada", "d_model": 4096, "n_layers": 32, "n_heads": 32,
+                   "n_kv_heads": 32, "mlp_hidden_size": 12288, "vocab_size": 126464})");
 }

@@ -39,14 +39,19 @@ std::string layer_types(const std::vector<std::int32_t>& pattern, std::size_t co
   return "[" + out + "]";
 }
 
-void check_same(const GgufWriter& gguf, const std::string& config) {
-  const Scratch scratch;
-  const std::string path = scratch.write("model.gguf", gguf.file());
-  const ModelSpec from_gguf = read_gguf(path);
+void check_caches(const GgufWriter& gguf, const std::string& config) {
+  const ModelSpec from_gguf = read(gguf);
   ModelSpec from_config = read_huggingface(parse_json(config));
   std::erase_if(from_config.layers, [](const Layer& l) { return l.role == Layer::mtp; });
   CHECK(caches_text(from_gguf) == caches_text(from_config));
   CHECK(caches_text(from_gguf) != "");
+}
+
+void check_same(const GgufWriter& gguf, const std::string& config) {
+  check_caches(gguf, config);
+  const Scratch scratch;
+  const std::string path = scratch.write("model.gguf", gguf.file());
+  const ModelSpec from_gguf = read_gguf(path);
   for (const Warning& w : from_gguf.warnings) {
     CAPTURE(w.message);
     CHECK(w.code == "mtp-not-stored");

@@ -22,8 +22,10 @@ std::vector<std::int32_t> repeat(const std::vector<std::int32_t>& pattern, std::
 // The same as layer_types of a configuration: 0 is "full_attention", 1 "sliding_attention".
 std::string layer_types(const std::vector<std::int32_t>& pattern, std::size_t count);
 
-// The same model from its GGUF keys and from its config.json: equal caches, nothing left unread.
-// And the catalog entry of the file reads back to the same model.
+// Equal caches of the same model from its GGUF keys and from its config.json.
+void check_caches(const GgufWriter&, const std::string& config);
+// And nothing left unread.
+// The catalog entry of the file reads back to the same model.
 void check_same(const GgufWriter&, const std::string& config);
 
 }  // namespace kvplan::testing

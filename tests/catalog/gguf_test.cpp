@@ -44,14 +44,14 @@ TEST_CASE("an unknown architecture is read where all of its keys are understood"
 }
 
 TEST_CASE("files that are no decoder are refused by what they are") {
-  CHECK(refusal(file_of("clip")).starts_with("general.type: "));
+  CHECK(refusal(file_of("clip")).find("tower") != std::string::npos);
   CHECK(refusal(GgufWriter().u32("a", 1)).starts_with("general.architecture: "));
   GgufWriter adapter = file_of("llama");
   adapter.text("general.type", "adapter");
   CHECK(refusal(adapter).find("adapter") != std::string::npos);
-  GgufWriter bert = file_of("bert", {{"block_count", 2}, {"embedding_length", 8}});
-  bert.boolean("bert.attention.causal", false);
-  CHECK(refusal(bert).starts_with("attention.causal: "));
+  GgufWriter embedder = file_of("qwen3", {{"block_count", 2}, {"embedding_length", 8}});
+  embedder.boolean("qwen3.attention.causal", false);
+  CHECK(refusal(embedder).starts_with("attention.causal: "));
 }
 
 TEST_CASE("absurd metadata is refused by its key") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalog/gguf/architecture.h"
 
+#include "word_list.h"
+
 namespace kvplan::gguf {
 namespace {
 
@@ -10,25 +12,35 @@ constexpr Architecture kArchitectures[] = {
     {.name = "afmoe", .model_type = "afmoe", .full_every = 4},
     {.name = "apertus", .model_type = "apertus"},
     {.name = "arcee", .model_type = "arcee"},
+    {.name = "arctic", .model_type = "arctic"},
+    {.name = "arwkv7", .model_type = "arwkv7", .state = A::rwkv},
     {.name = "baichuan", .model_type = "baichuan"},
     {.name = "bailingmoe", .model_type = "bailing_moe"},
     {.name = "bailingmoe2", .model_type = "bailing_moe_v2"},
+    {.name = "bert", .model_type = "bert", .reads_as = "bert", .causal = false},
+    {.name = "bitnet", .model_type = "bitnet"},
     {.name = "bloom", .model_type = "bloom"},
+    {.name = "chameleon", .model_type = "chameleon"},
     {.name = "chatglm", .model_type = "chatglm"},
+    {.name = "codeshell", .model_type = "codeshell"},
+    {.name = "cogvlm", .model_type = "cogvlm"},
     {.name = "cohere2", .model_type = "cohere2", .full_every = 4},
+    {.name = "cohere2moe", .model_type = "cohere2_moe", .full_every = 4, .full_first = true},
     {.name = "command-r", .model_type = "cohere"},
     {.name = "dbrx", .model_type = "dbrx"},
     {.name = "deci", .model_type = "nemotron-nas"},
     {.name = "deepseek", .model_type = "deepseek"},
     {.name = "deepseek2", .model_type = "deepseek_v3"},
+    {.name = "deepseek2-ocr", .model_type = "deepseek_vl_v2"},
     {.name = "deepseek32", .model_type = "deepseek_v32"},
     {.name = "deepseek4", .model_type = "deepseek_v4", .reads_as = "deepseek_v4"},
     {.name = "dots1", .model_type = "dots1"},
+    {.name = "dream", .model_type = "Dream", .reads_as = "Dream", .causal = false},
     {.name = "ernie4_5", .model_type = "ernie4_5"},
     {.name = "ernie4_5-moe", .model_type = "ernie4_5_moe"},
     {.name = "exaone", .model_type = "exaone"},
-    {.name = "exaone4", .model_type = "exaone4", .full_every = 4},
     {.name = "exaone-moe", .model_type = "exaone_moe", .full_every = 4},
+    {.name = "exaone4", .model_type = "exaone4", .full_every = 4},
     {.name = "falcon", .model_type = "falcon"},
     {.name = "falcon-h1", .model_type = "falcon_h1", .state = A::mamba2_beside},
     {.name = "gemma", .model_type = "gemma"},
@@ -40,11 +52,12 @@ constexpr Architecture kArchitectures[] = {
      .full_every = 5,
      .owners = 20},
     {.name = "gemma4", .model_type = "gemma4", .reads_as = "gemma4", .full_every = 6},
+    {.name = "glm-dsa", .model_type = "glm_moe_dsa"},
     {.name = "glm4", .model_type = "glm4"},
     {.name = "glm4moe", .model_type = "glm4_moe"},
-    {.name = "glm-dsa", .model_type = "glm_moe_dsa"},
     {.name = "gpt-oss", .model_type = "gpt_oss", .full_every = 2},
     {.name = "gpt2", .model_type = "gpt2"},
+    {.name = "gptj", .model_type = "gptj"},
     {.name = "gptneox", .model_type = "gpt_neox"},
     {.name = "granite", .model_type = "granite"},
     {.name = "granitehybrid",
@@ -53,25 +66,36 @@ constexpr Architecture kArchitectures[] = {
      .state = A::mamba2},
     {.name = "granitemoe", .model_type = "granitemoe"},
     {.name = "grok", .model_type = "grok-1"},
+    {.name = "grovemoe", .model_type = "grove_moe"},
     {.name = "hunyuan-dense", .model_type = "hunyuan_v1_dense"},
     {.name = "hunyuan-moe", .model_type = "hunyuan_v1_moe"},
+    {.name = "hunyuan_vl", .model_type = "hunyuan_vl"},
+    {.name = "hy_v3", .model_type = "hy_v3"},
     {.name = "internlm2", .model_type = "internlm2"},
+    {.name = "jais", .model_type = "jais"},
+    {.name = "jais2", .model_type = "jais2"},
     {.name = "jamba", .model_type = "jamba", .reads_as = "jamba", .state = A::mamba1},
     {.name = "kimi-linear",
      .model_type = "kimi_linear",
      .reads_as = "kimi_linear",
      .state = A::kda},
+    {.name = "laguna", .model_type = "laguna", .full_every = 4, .full_first = true},
     {.name = "lfm2", .model_type = "lfm2", .reads_as = "lfm2", .state = A::short_conv},
     {.name = "lfm2moe", .model_type = "lfm2_moe", .reads_as = "lfm2", .state = A::short_conv},
+    {.name = "llada", .model_type = "llada", .reads_as = "Dream", .causal = false},
+    {.name = "llada-moe", .model_type = "llada_moe", .reads_as = "Dream", .causal = false},
     {.name = "llama", .model_type = "llama"},
     {.name = "llama4", .model_type = "llama4", .full_every = 4, .window = 8192, .chunked = true},
+    {.name = "maincoder", .model_type = "maincoder"},
     {.name = "mamba", .model_type = "mamba", .reads_as = "mamba", .state = A::mamba1},
     {.name = "mamba2", .model_type = "mamba2", .reads_as = "nemotron_h", .state = A::mamba2_blocks},
+    {.name = "mellum", .model_type = "mellum", .full_every = 4},
     {.name = "mimo2", .model_type = "mimo_v2_flash"},
     {.name = "minicpm", .model_type = "minicpm"},
     {.name = "minicpm3", .model_type = "minicpm3"},
     {.name = "minimax-m2", .model_type = "minimax_m2"},
     {.name = "mistral3", .model_type = "mistral3"},
+    {.name = "mistral4", .model_type = "mistral4"},
     {.name = "mpt", .model_type = "mpt"},
     {.name = "nemotron", .model_type = "nemotron"},
     {.name = "nemotron_h",
@@ -86,9 +110,16 @@ constexpr Architecture kArchitectures[] = {
     {.name = "olmo2", .model_type = "olmo2", .full_every = 4},
     {.name = "olmoe", .model_type = "olmoe"},
     {.name = "openelm", .model_type = "openelm"},
+    {.name = "orion", .model_type = "orion"},
+    {.name = "paddleocr", .model_type = "paddleocr_vl"},
+    {.name = "pangu-embedded", .model_type = "PanguEmbedded"},
     {.name = "phi2", .model_type = "phi"},
     {.name = "phi3", .model_type = "phi3"},
     {.name = "phimoe", .model_type = "phimoe"},
+    {.name = "plamo", .model_type = "plamo"},
+    {.name = "plamo2", .model_type = "plamo2", .reads_as = "granitemoehybrid", .state = A::mamba2},
+    {.name = "plamo3", .model_type = "plamo3", .full_every = 8},
+    {.name = "plm", .model_type = "plm"},
     {.name = "qwen", .model_type = "qwen"},
     {.name = "qwen2", .model_type = "qwen2"},
     {.name = "qwen2moe", .model_type = "qwen2_moe"},
@@ -100,6 +131,11 @@ constexpr Architecture kArchitectures[] = {
     {.name = "qwen3next", .model_type = "qwen3_next", .state = A::delta_net},
     {.name = "qwen3vl", .model_type = "qwen3_vl"},
     {.name = "qwen3vlmoe", .model_type = "qwen3_vl_moe"},
+    {.name = "refact", .model_type = "gpt_refact"},
+    {.name = "rnd1", .model_type = "rnd1", .reads_as = "Dream", .causal = false},
+    {.name = "rwkv6", .model_type = "rwkv6", .state = A::rwkv},
+    {.name = "rwkv6qwen2", .model_type = "rwkv6_qwen2", .state = A::rwkv},
+    {.name = "rwkv7", .model_type = "rwkv7", .state = A::rwkv},
     {.name = "seed_oss", .model_type = "seed_oss"},
     {.name = "smallthinker", .model_type = "smallthinker", .full_every = 4, .full_first = true},
     {.name = "smollm3", .model_type = "smollm3"},
@@ -107,7 +143,22 @@ constexpr Architecture kArchitectures[] = {
     {.name = "starcoder", .model_type = "gpt_bigcode"},
     {.name = "starcoder2", .model_type = "starcoder2"},
     {.name = "step35", .model_type = "step3p5", .full_every = 4},
+    {.name = "t5", .model_type = "t5", .reads_as = "t5"},
+    {.name = "talkie", .model_type = "talkie"},
     {.name = "xverse", .model_type = "xverse"},
+};
+
+constexpr Refusal kRefusals[] = {
+    {"eurobert gemma-embedding jina-bert-v2 jina-bert-v3 llama-embed modern-bert neo-bert "
+     "nomic-bert nomic-bert-moe t5encoder",
+     "an encoder keeps no cache between tokens; kv-plan plans decoders",
+     "Its weights are listed by kv-plan import --tensors."},
+    {"clip", "this file is a tower for images or sound (mmproj), no language model",
+     "Give the language model's file, and the tower's size by --reserve."},
+    {"dflash eagle3 gemma4-assistant", "this file only drafts for another model",
+     "Give the model that it drafts for; --set speculative_config.method says what drafts."},
+    {"wavtokenizer-dec", "this file turns codes into sound, it is no language model",
+     "Give the file of the language model that writes the codes."},
 };
 
 }  // namespace
@@ -117,6 +168,12 @@ std::span<const Architecture> architectures() { return kArchitectures; }
 const Architecture* find_architecture(std::string_view name) {
   for (const Architecture& architecture : kArchitectures)
     if (architecture.name == name) return &architecture;
+  return nullptr;
+}
+
+const Refusal* find_refusal(std::string_view architecture) {
+  for (const Refusal& refusal : kRefusals)
+    if (has_word(refusal.names, architecture)) return &refusal;
   return nullptr;
 }
 

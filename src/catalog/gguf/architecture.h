@@ -10,7 +10,17 @@ namespace kvplan::gguf {
 
 struct Architecture {
   // How recurrent layers are described, and by which layers.
-  enum State { none, delta_net, mamba1, mamba2, mamba2_blocks, mamba2_beside, kda, short_conv };
+  enum State {
+    none,
+    delta_net,
+    mamba1,
+    mamba2,
+    mamba2_blocks,
+    mamba2_beside,
+    kda,
+    short_conv,
+    rwkv
+  };
 
   std::string_view name;                // general.architecture
   std::string_view model_type;          // Hugging Face's
@@ -23,10 +33,18 @@ struct Architecture {
   std::int64_t window = 0;  // where the file gives none
   bool chunked = false;     // the window is a chunk (Llama 4)
   std::int64_t owners = 0;  // the first layers that keep caches, where the file does not say
+  bool causal = true;       // false: every step looks at the whole text (BERT, diffusion models)
 };
 
 std::span<const Architecture> architectures();
 // nullptr for architectures of no known speciality.
 const Architecture* find_architecture(std::string_view name);
+
+// Architectures of files that are no model to plan for: why, and what to do.
+struct Refusal {
+  std::string_view names;  // separated by blanks
+  std::string_view what, advice;
+};
+const Refusal* find_refusal(std::string_view architecture);
 
 }  // namespace kvplan::gguf

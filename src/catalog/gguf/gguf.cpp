@@ -54,9 +54,9 @@ std::optional<std::int64_t> main_layers_of(const GgufFile& file) try {
 }
 
 // Everything but weights.
-ModelSpec described(const gguf::Metadata& metadata, std::vector<Warning> warnings) {
+ModelSpec described(const gguf::Metadata& metadata, const std::vector<Warning>& warnings) {
   ModelSpec model = read_huggingface(gguf::translate(metadata));
-  model.warnings = std::move(warnings);
+  model.warnings.insert(model.warnings.end(), warnings.begin(), warnings.end());
   model.model_type = metadata.known ? metadata.known->model_type : metadata.architecture;
   model.native = &format_named("fp16");
   gguf::apply_block_values(metadata, model);
@@ -68,7 +68,7 @@ ModelSpec described(const gguf::Metadata& metadata, std::vector<Warning> warning
 ModelSpec model_of(GgufFile file, const std::string& path) {
   std::vector<Warning> warnings;
   const gguf::Metadata metadata = gguf::read_metadata(file, warnings);
-  ModelSpec model = described(metadata, std::move(warnings));
+  ModelSpec model = described(metadata, warnings);
   model.name = name_of(file, path);
   model.source = path;
   model.tied_head = !has_head(file.tensors);
@@ -116,7 +116,7 @@ ModelSpec read_gguf_keys(const Node& keys) {
   file.metadata = keys;
   std::vector<Warning> warnings;
   const gguf::Metadata metadata = gguf::read_metadata(file, warnings);
-  return described(metadata, std::move(warnings));
+  return described(metadata, warnings);
 }
 
 }  // namespace kvplan

@@ -37,6 +37,7 @@ class Reader {
   Reader(const GgufFile& file, Metadata& m, const Node& own) : file_(file), m_(m), k_(own) {}
 
   void read() {
+    k_.pass_over({"attention.causal"});
     read_sizes();
     read_heads();
     read_window();
@@ -63,6 +64,7 @@ class Reader {
   void read_window();
   void read_latent();
   void read_state();
+  void read_rwkv();
   void read_recurrent();
   void read_indexers();
   std::vector<std::int64_t> per_block(std::string_view key) const;
@@ -102,6 +104,10 @@ std::vector<bool> Reader::flags(const Node& list, std::string_view key) const {
 
 void Reader::read_sizes() {
   m_.blocks = k_.count({"block_count"}, kMostBlocks);
+  if (m_.reads_as == "t5") {  // it counts the encoder's
+    m_.encoders = m_.blocks;
+    m_.blocks = k_.integer({"decoder_block_count"}, 1, kMostBlocks).value_or(m_.blocks);
+  }
   m_.drafts = k_.integer({"nextn_predict_layers"}, 0, m_.blocks - 1).value_or(0);
   m_.hidden = k_.count({"embedding_length"}, kMostWidth);
   m_.vocabulary = k_.integer({"vocab_size"}, 1).value_or(file_.vocabulary.value_or(0));
@@ -172,6 +178,7 @@ void Reader::read_latent() {
 
 void Reader::read_state() {
   if (m_.state_kind == Architecture::none) return;
+  if (m_.state_kind == Architecture::rwkv) return read_rwkv();
   if (m_.state_kind == Architecture::kda) m_.kda_width = k_.count({"kda.head_dim"}, kMostWidth);
   if (m_.state_kind != Architecture::short_conv)
     m_.state.taps = k_.count({"ssm.conv_kernel"}, kMostWidth);
@@ -179,12 +186,22 @@ void Reader::read_state() {
     m_.state.inner = k_.count({"ssm.inner_size"}, kMostWidth);
     m_.state.heads = k_.count({"ssm.time_step_rank"}, kMostWidth);
     m_.state.size = k_.count({"ssm.state_size"}, kMostWidth);
-    m_.state.groups = k_.count_or({"ssm.group_count"}, 1);
+    m_.state.groups = k_.integer({"ssm.group_count"}, 0, kMostWidth).value_or(1);
     const bool by_heads = m_.state_kind != Architecture::mamba1;
     if (by_heads ? m_.state.inner % m_.state.heads != 0 : m_.state.inner % m_.hidden != 0)
       throw Error("it does not divide evenly").of("ssm.inner_size");
   }
   read_recurrent();
+}
+
+// Every layer keeps a matrix a head and the tokens before, of its two mixers or of one.
+void Reader::read_rwkv() {
+  m_.state.size = k_.count({"wkv.head_size"}, kMostWidth);
+  m_.state.taps = 1 + k_.integer({"token_shift_count"}, 1, 16).value_or(2);
+  m_.state.inner = m_.hidden;
+  m_.state.heads = m_.state.groups = m_.hidden / m_.state.size;
+  if (m_.hidden % m_.state.size != 0) throw Error("it does not divide evenly").of("wkv.head_size");
+  m_.recurrent.assign(static_cast<std::size_t>(m_.blocks), true);
 }
 
 void Reader::read_recurrent() {
@@ -225,11 +242,15 @@ void require_model(const GgufFile& file, const std::string& architecture) {
     throw Error("the file does not say what it is")
         .of("general.architecture")
         .advise("It may be a later part of a split model: give the first one.");
+  if (const Refusal* refusal = find_refusal(architecture))
+    throw Error("architecture '" + architecture + "': " + std::string(refusal->what))
+        .of("general.architecture")
+        .advise(std::string(refusal->advice));
   const std::string type = text_of(file, "general.type");
-  if ((!type.empty() && type != "model") || architecture == "clip")
-    throw Error("this file is no language model, it is of type '" +
-                (type.empty() ? architecture : type) + "'")
-        .of("general.type");
+  if (!type.empty() && type != "model")
+    throw Error("this file is no language model, it is of type '" + type + "'")
+        .of("general.type")
+        .advise("Give the file of the model that it belongs to.");
 }
 
 struct Reading {
@@ -246,7 +267,8 @@ Reading read_all(const GgufFile& file) {
   m.known = find_architecture(m.architecture);
   if (m.known) m.reads_as = m.known->reads_as, m.state_kind = m.known->state;
   r.own = own_keys(file, m.architecture);
-  if (!Keys(r.own).flag({"attention.causal"}, true))
+  const bool decodes = !m.known || m.known->causal;
+  if (decodes && !Keys(r.own).flag({"attention.causal"}, true))
     throw Error("an encoder keeps no cache between tokens; kv-plan plans decoders")
         .of("attention.causal");
   Reader reader(file, m, r.own);

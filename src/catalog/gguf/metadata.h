@@ -22,6 +22,7 @@ struct Metadata {
 
   std::int64_t blocks = 0;  // main layers and prediction layers after them
   std::int64_t drafts = 0;
+  std::int64_t encoders = 0;  // layers of an encoder beside them (T5)
   std::int64_t hidden = 0, vocabulary = 0;
   std::int64_t experts = 0, experts_per_token = 0;
   // Whole numbers that only change their name.

@@ -37,6 +37,7 @@ void put_heads(const Metadata& m, Keys& out) {
       break;
     }
   out.put("num_hidden_layers", m.mains());
+  if (m.encoders > 0) out.put("num_layers", m.encoders);
   out.put("num_attention_heads", heads);
   out.put("num_key_value_heads", heads % kv_heads == 0 ? kv_heads : heads);
   out.put("head_dim", std::max<std::int64_t>(m.k_width_sliding, 1));
@@ -71,7 +72,7 @@ void put_mamba2(const Metadata& m, Keys& out) {
   out.put("mamba_num_heads", m.state.heads);
   out.put("mamba_head_dim", m.state.inner / m.state.heads);
   out.put("ssm_state_size", m.state.size);
-  out.put("n_groups", m.state.groups);
+  out.put("n_groups", std::max<std::int64_t>(m.state.groups, 1));
   out.put("conv_kernel", m.state.taps);
 }
 
@@ -109,6 +110,7 @@ void put_state(const Metadata& m, Keys& out) {
     case Architecture::kda:
       return put_kda(m, out);
     case Architecture::mamba2_beside:  // apply_block_values() adds it
+    case Architecture::rwkv:
     case Architecture::short_conv:
     case Architecture::none:
       return;
@@ -148,7 +150,9 @@ std::string_view kind_of(const Metadata& m, std::size_t i) {
 }
 
 void put_layer_types(const Metadata& m, Keys& out) {
-  if (m.state_kind == Architecture::kda || m.reads_as == "mamba") return;
+  if (m.state_kind == Architecture::kda || m.state_kind == Architecture::rwkv ||
+      m.reads_as == "mamba")
+    return;
   if (m.state_kind == Architecture::mamba1) return put_attention_period(m, out);
   if (m.reads_as == "deepseek_v4") {
     out.put("compress_ratios", m.compress_ratios);

@@ -45,6 +45,15 @@ constexpr std::string_view kCounted[] = {
     "hyper_connection.sinkhorn_iterations",
     "rescale_every_n_layers",
     "attn_res_block_size",
+    "attention.relative_buckets_count",
+    "swin_norm",
+    "ssm.dt_b_c_rms",
+    "time_mix_extra_dim",
+    "time_decay_extra_dim",
+    "attention.decay_lora_rank",
+    "attention.iclr_lora_rank",
+    "attention.value_residual_mix_lora_rank",
+    "attention.gate_lora_rank",
 };
 
 // Parts of names that bear neither on memory nor on speed; parts that do, beside those of Hugging

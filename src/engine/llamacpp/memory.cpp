@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// src/llama-kv-cache.cpp and src/llama-memory-recurrent.cpp of ggml-org/llama.cpp.
+// src/llama-kv-cache.cpp, src/llama-memory-recurrent.cpp and src/models/t5.cpp of
+// ggml-org/llama.cpp.
 #include "engine/llamacpp/memory.h"
 
 #include <algorithm>
@@ -80,9 +81,10 @@ class Dealer {
       size = w->size;
     else if (const auto* c = std::get_if<Chunk>(&reach))
       size = c->size;
+    else if (std::holds_alternative<Source>(reach))
+      return;  // T5: every step makes the keys and values of the encoder's output anew
     else
-      throw Error("how llama.cpp keeps caches of compressed or encoder tokens is not known")
-          .of("--engine");
+      throw Error("how llama.cpp keeps compressed caches is not known").of("--engine");
     for (auto& [window, sum] : device.per_window_cell)
       if (window == size) return void(sum += bytes);
     device.per_window_cell.emplace_back(size, bytes);
