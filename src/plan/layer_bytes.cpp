@@ -5,37 +5,12 @@
 #include <limits>
 
 #include "engine/llamacpp/memory.h"
+#include "plan/layers_apart.h"
 
 namespace kvplan {
 namespace {
 
 using namespace llamacpp;
-
-// Every main layer a part of its own; then the output (with draft layers), the host, the tower, and
-// the routed experts of all layers where they are kept apart.
-struct Apart {
-  std::size_t output, host, vision, experts;
-};
-
-Assignment each_apart(const ModelSpec& model, const std::vector<bool>& unloaded, const Apart& at,
-                      bool experts_apart) {
-  Assignment where;
-  where.parts = at.experts + 1;
-  where.table = at.host;
-  where.output = at.output;
-  where.vision = at.vision;
-  where.unloaded = unloaded;
-  std::size_t number = 0;
-  for (const Layer& layer : model.layers) {
-    const std::size_t part = std::min(number, at.output);
-    auto& held = where.weights.emplace_back();
-    for (const Weight& w : layer.weights)
-      held.push_back(experts_apart && w.role == Role::routed_expert ? at.experts : part);
-    where.caches.push_back(part);
-    number += layer.role == Layer::main;
-  }
-  return where;
-}
 
 Bytes largest(const std::vector<Weight>& weights, bool routed) {
   Bytes most;
@@ -51,12 +26,16 @@ LayerBytes::LayerBytes(const Setup& setup, const Machine& machine, const PartAcc
                        const Load& load)
     : model_(setup.model), machine_(machine), account_(account), load_(load) {
   const auto layers = static_cast<std::size_t>(countable_layers(model_) - 1);
-  const Apart at{layers, layers + 1, layers + 2, layers + 3};
+  const BesideLayers with_experts{layers + 1, layers + 2, std::nullopt, std::nullopt};
+  BesideLayers experts_apart = with_experts;
+  experts_apart.experts = layers + 3;
   const auto unloaded = account.assigned(Split{}).unloaded;
   const CacheFormats& formats = setup.deployment.cache;
   const Serving& serving = account.serving();
-  const auto whole = parts_of(model_, formats, serving, each_apart(model_, unloaded, at, false));
-  const auto apart = parts_of(model_, formats, serving, each_apart(model_, unloaded, at, true));
+  const auto whole =
+      parts_of(model_, formats, serving, layers_apart(model_, layers, unloaded, with_experts));
+  const auto apart =
+      parts_of(model_, formats, serving, layers_apart(model_, layers, unloaded, experts_apart));
   const Cells cells = cells_of(serving, load.context, load.batch);
   for (std::size_t i = 0; i <= layers; ++i) {
     dense_.push_back(apart[i].weights);
@@ -64,7 +43,7 @@ LayerBytes::LayerBytes(const Setup& setup, const Machine& machine, const PartAcc
     cache_.push_back(cache_bytes(whole[i], serving, cells));
     has_experts_ = has_experts_ || experts_.back().n > 0;
   }
-  vision_ = whole[at.vision].weights;
+  vision_ = whole[with_experts.vision].weights;
   if (machine.gpus.size() > 1) times_.emplace(setup, machine, load);
   for (const Layer& layer : model_.layers)
     if (layer.role == Layer::main) {

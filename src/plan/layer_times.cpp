@@ -4,29 +4,16 @@
 #include <algorithm>
 
 #include "cost/machine_step.h"
+#include "plan/layers_apart.h"
 
 namespace kvplan {
 namespace {
 
-// Every layer on a GPU of its own; the output has the last, the host the rest.
-Assignment each_alone(const ModelSpec& model, std::size_t layers, bool experts_on_host,
-                      bool cache_on_host) {
-  const std::size_t host = layers + 1;
-  Assignment where;
-  where.parts = host + 1;
-  where.table = where.vision = host;
-  where.output = layers;
-  std::size_t number = 0;
-  for (const Layer& layer : model.layers) {
-    const std::size_t own = std::min(number, layers);
-    auto& held = where.weights.emplace_back();
-    for (const Weight& w : layer.weights)
-      held.push_back(experts_on_host && w.role == Role::routed_expert ? host : own);
-    where.caches.push_back(cache_on_host ? host : own);
-    where.unloaded.push_back(layer.role != Layer::main);
-    number += layer.role == Layer::main;
-  }
-  return where;
+// Draft layers take no part in a step.
+std::vector<bool> drafts_of(const ModelSpec& model) {
+  std::vector<bool> drafts;
+  for (const Layer& layer : model.layers) drafts.push_back(layer.role != Layer::main);
+  return drafts;
 }
 
 std::vector<Seconds> times(const Setup& setup, const DeviceSpec& gpu, const Load& load,
@@ -46,14 +33,19 @@ std::size_t host_share(bool experts, bool cache) { return (experts ? 1U : 0U) + 
 
 LayerTimes::LayerTimes(const Setup& setup, const Machine& machine, const Load& load) {
   const auto layers = static_cast<std::size_t>(llamacpp::countable_layers(setup.model) - 1);
+  const std::size_t host = layers + 1;
   for (std::size_t p = 0; p < machine.parts(); ++p) {
     DeviceSpec device = machine.part(p) ? *machine.part(p) : DeviceSpec{};
     device.last_level_cache.reset();  // a layer among many finds nothing of itself there
     ByHostShare& shares = parts_.emplace_back();
     for (const bool cache : {false, true})
-      for (const bool experts : {false, true})
-        shares[host_share(experts, cache)] =
-            times(setup, device, load, each_alone(setup.model, layers, experts, cache));
+      for (const bool experts : {false, true}) {
+        BesideLayers beside{host, host, std::nullopt, std::nullopt};
+        if (experts) beside.experts = host;
+        if (cache) beside.caches = host;
+        shares[host_share(experts, cache)] = times(
+            setup, device, load, layers_apart(setup.model, layers, drafts_of(setup.model), beside));
+      }
   }
 }
 
