@@ -12,10 +12,12 @@ namespace {
 
 // What passes the layers of one GPU at once.
 struct Pass {
-  std::int64_t tokens = 1;     // rows of each product
-  std::int64_t sequences = 1;  // that need logits
-  Tokens context;              // per sequence, the newest token included
+  std::int64_t tokens = 1;  // rows of each product
+  std::int64_t sequences = 1;
+  Tokens context;  // per sequence, the newest token included; of a prompt its tokens in this pass
   bool decode = true;
+  std::int64_t past = 0;  // tokens of a prompt that passed before
+  bool logits = true;     // of the newest token of each sequence
 };
 
 class Collector {
@@ -32,7 +34,7 @@ class Collector {
       add_products(*layer);
       add_experts(*layer);
     }
-    add_head();
+    if (pass_.logits) add_head();
     for (const CacheGroup& group : cache_groups(model_, deployment_.cache)) add_cache(group);
     if (p.tp > 1)
       add(CollectiveShape{CollectiveShape::all_reduce, p.tp,
@@ -151,16 +153,21 @@ class Collector {
                                key, value});
     } else {
       add_prompt(PrefillAttentionShape{pass_.sequences, heads, kv_heads, a->k_width, a->v_width,
-                                       pass_.context.n, 0, key},
+                                       pass_.context.n, pass_.past, key},
                  group);
     }
   }
 
   // A window w slides: as many pairs as pieces of w queries that see w / 2 tokens before their own.
+  // Of a past, no more than the window and the queries leave.
   void add_prompt(PrefillAttentionShape shape, const CacheGroup& group) {
     const auto* window = std::get_if<Window>(&group.law);
     const auto* chunk = std::get_if<Chunk>(&group.law);
-    const std::int64_t span = window ? window->size.n : chunk ? chunk->size.n : shape.queries;
+    const std::int64_t all = checked_add(shape.past, shape.queries);
+    const std::int64_t span = window ? window->size.n : chunk ? chunk->size.n : all;
+    if (window)
+      shape.past = std::min(shape.past, std::max<std::int64_t>(0, span - shape.queries / 2));
+    if (chunk) shape.past %= span;
     if (span < shape.queries) {
       shape.batch = checked_mul(shape.batch, ceil_div(shape.queries, span));
       shape.queries = span;
@@ -177,7 +184,7 @@ class Collector {
     const std::int64_t heads = on_rank(l->heads);
     if (!pass_.decode)
       return add(PrefillAttentionShape{pass_.sequences, heads, heads, l->nope + l->rope, l->v_width,
-                                       pass_.context.n, 0, deployment_.cache.latent});
+                                       pass_.context.n, pass_.past, deployment_.cache.latent});
     add(LatentDecodeShape{pass_.sequences, heads, l->latent, l->rope,
                           std::max<std::int64_t>(1, read_entries(group, pass_.context)),
                           deployment_.cache.latent, deployment_.cache.rope});
@@ -201,6 +208,13 @@ Launches prefill_launches(const ModelSpec& model, const Deployment& deployment, 
                           std::int64_t batch) {
   const std::int64_t local = ceil_div(batch, deployment.parallel.dp);
   return Collector(model, deployment, {checked_mul(prompt.n, local), local, prompt, false})
+      .collect();
+}
+
+Launches pass_launches(const ModelSpec& model, const Deployment& deployment,
+                       const PromptPass& pass) {
+  return Collector(model, deployment,
+                   {pass.tokens, 1, Tokens(pass.tokens), false, pass.past, pass.last})
       .collect();
 }
 

@@ -27,4 +27,11 @@ Launches decode_launches(const ModelSpec&, const Deployment&, Tokens context, st
 // `prompt` tokens in each of `batch` sequences, in one pass.
 Launches prefill_launches(const ModelSpec&, const Deployment&, Tokens prompt, std::int64_t batch);
 
+// A pass of some tokens of one prompt, after others that passed before; the last makes logits.
+struct PromptPass {
+  std::int64_t tokens = 1, past = 0;
+  bool last = true;
+};
+Launches pass_launches(const ModelSpec&, const Deployment&, const PromptPass&);
+
 }  // namespace kvplan

@@ -75,27 +75,93 @@ ModelSpec part_of(const ModelSpec& whole, const Assignment& where, std::size_t p
   return model;
 }
 
+namespace {
+
+bool has_profile(const Machine& machine) {
+  return machine.host_profile ||
+         std::any_of(machine.gpu_profiles.begin(), machine.gpu_profiles.end(),
+                     [](const auto& profile) { return profile != nullptr; });
+}
+
+// By the profile of one part; nothing to run is no reason to have none.
+Expected on_part(const Machine& machine, std::size_t part, const Launches& launches) {
+  if (launches.all.empty() && launches.missing.empty())
+    return {Estimate{Seconds(0), Seconds(0), Seconds(0), 1}, ""};
+  const Profile* profile = machine.profile(part);
+  const DeviceSpec* device = machine.part(part);
+  const std::string name = device ? device->name : "the host";
+  if (!profile) return {std::nullopt, "no profile of " + name};
+  Expected own = expected(launches, *profile);
+  if (!own.time) own.why_not += " in the profile of " + name;
+  return own;
+}
+
+Estimate exactly(Seconds seconds) { return {seconds, seconds, seconds, 1}; }
+
+bool sends_matrices(const ModelSpec& host, const Machine& machine, const TurnRules& rules,
+                    std::int64_t tokens) {
+  if (!rules.copies_from || tokens < *rules.copies_from || machine.gpus.empty()) return false;
+  const auto is_matrix = [](const Weight& w) { return w.is_matrix && w.role != Role::head; };
+  return std::any_of(host.layers.begin(), host.layers.end(), [&](const Layer& layer) {
+    return std::any_of(layer.weights.begin(), layer.weights.end(), is_matrix);
+  });
+}
+
+// The passes of one prompt through one part: all but the last, and the last.
+struct PassTimes {
+  Estimate before, last;
+};
+struct PassesOrWhy {
+  std::optional<PassTimes> times;
+  std::string why_not;
+};
+PassesOrWhy passes_on(const ModelSpec& held, const Deployment& deployment, const Machine& machine,
+                      std::size_t part, std::int64_t prompt, std::int64_t piece) {
+  PassTimes times{exactly(Seconds(0)), exactly(Seconds(0))};
+  for (std::int64_t past = 0; past < prompt; past += piece) {
+    const PromptPass pass{std::min(piece, prompt - past), past, past + piece >= prompt};
+    const Expected own = on_part(machine, part, pass_launches(held, deployment, pass));
+    if (!own.time) return {std::nullopt, own.why_not};
+    (pass.last ? times.last : times.before) = (pass.last ? times.last : times.before) + *own.time;
+  }
+  return {times, ""};
+}
+
+}  // namespace
+
 Expected step_expected(const ModelSpec& model, const Deployment& deployment, const Machine& machine,
                        const Assignment& where, Tokens context, std::int64_t batch,
                        Seconds between) {
-  std::optional<Estimate> sum;
-  const auto profiles = std::count_if(machine.gpu_profiles.begin(), machine.gpu_profiles.end(),
-                                      [](const auto& profile) { return profile != nullptr; });
-  if (!machine.host_profile && profiles == 0) return {std::nullopt, "no profile"};
+  if (!has_profile(machine)) return {std::nullopt, "no profile"};
+  Estimate sum = exactly(between);
   for (std::size_t p = 0; p < where.parts; ++p) {
-    const Launches launches = decode_launches(part_of(model, where, p), deployment, context, batch);
-    if (launches.all.empty() && launches.missing.empty()) continue;
-    const Profile* profile = machine.profile(p);
-    const DeviceSpec* device = machine.part(p);
-    const std::string name = device ? device->name : "the host";
-    if (!profile) return {std::nullopt, "no profile of " + name};
-    const Expected own = expected(launches, *profile);
-    if (!own.time) return {std::nullopt, own.why_not + " in the profile of " + name};
-    sum = sum ? *sum + *own.time : own.time;
+    const Expected own =
+        on_part(machine, p, decode_launches(part_of(model, where, p), deployment, context, batch));
+    if (!own.time) return own;
+    sum = sum + *own.time;
   }
-  if (!sum) return {std::nullopt, "nothing to run"};
-  const Estimate links{between, between, between, 1};
-  return {*sum + links, ""};
+  return {sum, ""};
+}
+
+Expected prompt_expected(const ModelSpec& model, const Deployment& deployment,
+                         const Machine& machine, const Assignment& where, const TurnRules& rules,
+                         Tokens prompt, std::int64_t batch, Seconds between) {
+  if (!has_profile(machine)) return {std::nullopt, "no profile"};
+  const std::int64_t piece = std::min(rules.pass_tokens, prompt.n);
+  Estimate last = exactly(Seconds(0)), before = last;
+  for (std::size_t p = 0; p < where.parts; ++p) {
+    const ModelSpec held = part_of(model, where, p);
+    if (p == machine.host_part() && sends_matrices(held, machine, rules, piece))
+      return {std::nullopt, "no law of matrices that the host sends to a GPU"};
+    const auto own = passes_on(held, deployment, machine, p, prompt.n, piece);
+    if (!own.times) return {std::nullopt, own.why_not};
+    last = last + own.times->last;
+    if (!rules.overlaps_passes)
+      before = before + own.times->before;
+    else if (own.times->before.value > before.value)
+      before = own.times->before;
+  }
+  return {static_cast<double>(batch) * (before + last) + exactly(between), ""};
 }
 
 }  // namespace kvplan

@@ -8,6 +8,7 @@
 #include "cost/breakdown.h"
 #include "cost/expected.h"
 #include "cost/machine.h"
+#include "cost/machine_step.h"
 
 namespace kvplan {
 
@@ -29,5 +30,9 @@ ModelSpec part_of(const ModelSpec&, const Assignment&, std::size_t part);
 // One step, part after part, by the profile of each; `between` is the time on links.
 Expected step_expected(const ModelSpec&, const Deployment&, const Machine&, const Assignment&,
                        Tokens context, std::int64_t batch, Seconds between);
+// One prompt after the other, pass after pass. None where an engine sends matrices of the host to
+// a GPU: no profile measures that.
+Expected prompt_expected(const ModelSpec&, const Deployment&, const Machine&, const Assignment&,
+                         const TurnRules&, Tokens prompt, std::int64_t batch, Seconds between);
 
 }  // namespace kvplan

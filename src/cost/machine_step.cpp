@@ -239,7 +239,8 @@ void MachineModel::take_turns(const Load& load, MachineTime& time, Trace* trace)
   const std::int64_t piece = load.prompt ? std::min(rules_.pass_tokens, load.tokens) : load.tokens;
   const std::int64_t before = ceil_div(load.tokens, piece) - 1;  // passes but the last
   const auto times = static_cast<double>(before);
-  Seconds in_turn = crossing(load), slowest;
+  time.links = crossing(load);
+  Seconds in_turn = time.links, slowest;
   time.parts.assign(terms_.size(), {});
   for (std::size_t p = 0; p < terms_.size(); ++p) {
     const DeviceSpec* device = machine_.part(p);
@@ -264,7 +265,7 @@ void MachineModel::take_turns(const Load& load, MachineTime& time, Trace* trace)
     trace->note(rules_.overlaps_passes
                     ? "in turn = last passes + slowest part's other passes + links"
                     : "in turn = sum of turns + links",
-                {{"links", crossing(load).v, "s"}}, in_turn.v, "s");
+                {{"links", time.links.v, "s"}}, in_turn.v, "s");
 }
 
 }  // namespace kvplan

@@ -35,6 +35,7 @@ struct MachineTime {
   Bound bound = Bound::bandwidth;
   std::size_t bound_part = 0;      // meaningful for bandwidth and host
   std::optional<Seconds> in_turn;  // parts one after the other, at their peak rates
+  Seconds links;                   // of these: activations and logits on their way
   Bytes copied;                    // host weights sent to a GPU
   std::vector<PartTime> parts;     // of the law
   double flops = 0;

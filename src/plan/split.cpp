@@ -66,13 +66,11 @@ std::vector<MachineRow> rows_of(const Setup& setup, const Machine& machine,
   return rows;
 }
 
-Expected expected_step(const Setup& setup, const Machine& machine, const SplitChoice& choice,
-                       const MachineRow& row) {
+// `expected` of the time on links; no law may be faster than that of peak rates.
+template <class ExpectedOf>
+Expected expected_of(const MachineRow& row, ExpectedOf expected) {
   if (!row.time.in_turn) return {std::nullopt, "no rate of a part"};
-  Seconds between = *row.time.in_turn;
-  for (const PartTime& part : row.time.parts) between = between - part.seconds;
-  Expected e = step_expected(setup.model, setup.deployment, machine, choice.where, row.context,
-                             row.batch, std::max(between, Seconds(0)));
+  Expected e = expected(row.time.links);
   if (e.time) e.time = no_faster_than(*row.time.in_turn, *e.time);
   return e;
 }
@@ -135,17 +133,28 @@ std::vector<MachineRow> machine_decode(const Setup& setup, const Machine& machin
                       [](const MachineModel& m, const Load& load, Trace* trace) {
                         return m.step(load.context, load.batch, trace);
                       });
-  for (MachineRow& row : rows) row.expected = expected_step(setup, machine, choice, row);
+  for (MachineRow& row : rows)
+    row.expected = expected_of(row, [&](Seconds links) {
+      return step_expected(setup.model, setup.deployment, machine, choice.where, row.context,
+                           row.batch, links);
+    });
   return rows;
 }
 
 std::vector<MachineRow> machine_prefill(const Setup& setup, const Machine& machine,
                                         const SplitChoice& choice, std::span<const Load> loads,
                                         Trace* first) {
-  return rows_of(setup, machine, choice, loads, first,
-                 [](const MachineModel& m, const Load& load, Trace* trace) {
-                   return m.prompt(load.context, load.batch, trace);
-                 });
+  auto rows = rows_of(setup, machine, choice, loads, first,
+                      [](const MachineModel& m, const Load& load, Trace* trace) {
+                        return m.prompt(load.context, load.batch, trace);
+                      });
+  const TurnRules rules = turn_rules(setup, machine, choice.split);
+  for (MachineRow& row : rows)
+    row.expected = expected_of(row, [&](Seconds links) {
+      return prompt_expected(setup.model, setup.deployment, machine, choice.where, rules,
+                             row.context, row.batch, links);
+    });
+  return rows;
 }
 
 std::vector<NamedPortion> machine_breakdown(const Setup& setup, const Machine& machine,

@@ -50,7 +50,7 @@ struct MachineRow {
   // Read and written, experts as tokens choose them uniformly; absent where the law is.
   std::optional<Bytes> gpu_bytes, host_bytes;
   std::string bound_part;  // its name, where a part's memory binds
-  Expected expected;       // of a step, by the profiles of the parts
+  Expected expected;       // by the profiles of the parts
 };
 
 struct SplitAnswer {

@@ -40,6 +40,10 @@ std::optional<PrefillInTurn> in_turn_of(const PrefillOnMachine& row) {
   return t ? std::optional(PrefillInTurn{*t}) : std::nullopt;
 }
 
+std::optional<PrefillExpected> expected_of(const PrefillOnMachine& row) {
+  return expected_of(PrefillRow{row.context, row.batch, {}, row.expected});
+}
+
 Object flags_object(const SplitAnswer& answer) {
   const llamacpp::Split& split = answer.choice.split;
   Array shares;

@@ -62,6 +62,7 @@ std::optional<InTurn> in_turn_of(const DecodeOnMachine&);
 std::optional<DecodeExpected> expected_of(const DecodeOnMachine&);
 std::optional<PrefillCeilingOnMachine> ceiling_of(const PrefillOnMachine&);
 std::optional<PrefillInTurn> in_turn_of(const PrefillOnMachine&);
+std::optional<PrefillExpected> expected_of(const PrefillOnMachine&);
 
 template <>
 inline constexpr auto description<MachineCeiling> =
@@ -113,19 +114,21 @@ inline constexpr auto description<DecodeOnMachine> = std::tuple{
         "expected", [](const DecodeOnMachine& r) { return expected_of(r); }, "expected")};
 
 template <>
-inline constexpr auto description<PrefillOnMachine> =
-    std::tuple{field("prompt", &PrefillOnMachine::context, "prompt"),
-               field("batch", &PrefillOnMachine::batch, "batch"),
-               field("fits", &PrefillOnMachine::fits, "fits"),
-               field(
-                   "flops", [](const PrefillOnMachine& r) { return Flops(r.time.flops); }, "work"),
-               field(
-                   "copied_bytes", [](const PrefillOnMachine& r) { return r.time.copied; },
-                   "copied to the GPU"),
-               field(
-                   "ceiling", [](const PrefillOnMachine& r) { return ceiling_of(r); }, "ceiling"),
-               field(
-                   "in_turn", [](const PrefillOnMachine& r) { return in_turn_of(r); }, "in turn")};
+inline constexpr auto description<PrefillOnMachine> = std::tuple{
+    field("prompt", &PrefillOnMachine::context, "prompt"),
+    field("batch", &PrefillOnMachine::batch, "batch"),
+    field("fits", &PrefillOnMachine::fits, "fits"),
+    field(
+        "flops", [](const PrefillOnMachine& r) { return Flops(r.time.flops); }, "work"),
+    field(
+        "copied_bytes", [](const PrefillOnMachine& r) { return r.time.copied; },
+        "copied to the GPU"),
+    field(
+        "ceiling", [](const PrefillOnMachine& r) { return ceiling_of(r); }, "ceiling"),
+    field(
+        "in_turn", [](const PrefillOnMachine& r) { return in_turn_of(r); }, "in turn"),
+    field(
+        "expected", [](const PrefillOnMachine& r) { return expected_of(r); }, "expected")};
 
 template <>
 inline constexpr auto description<SplitOutcome> =
