@@ -112,6 +112,7 @@ Answer answer_models(const Request& request, const Catalog& catalog) {
   for (const CatalogEntry& entry : catalog.entries("models")) {
     if (!wanted(request, entry)) continue;
     const ModelSpec model = catalog.model(entry.name);
+    if (device && !generates(model)) continue;
     Object row = model_row(model);
     if (device) {
       Setup setup;

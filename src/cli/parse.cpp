@@ -31,7 +31,8 @@ const CommandSpec& command_named(const std::string& word) {
   const std::string near = did_you_mean(word, names);
   throw Error("is not a command")
       .of(word)
-      .advise((near.empty() ? near : near + " ") + "kv-plan --help lists all commands.");
+      .advise((near.empty() ? "A command comes first, as in kv-plan plan MODEL DEVICE." : near) +
+              " kv-plan --help lists all commands.");
 }
 
 std::string what_it_takes(const Flag& flag) {

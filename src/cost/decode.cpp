@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "error.h"
+
 namespace kvplan {
 namespace {
 
@@ -21,6 +23,9 @@ std::int64_t first_failure(std::int64_t good, std::int64_t bad, Holds holds) {
 DecodeModel::DecodeModel(const ModelSpec& model, const Deployment& deployment,
                          const DeviceSpec& device)
     : parallel_(deployment.parallel) {
+  if (!generates(model))
+    throw Error(model.name + " is an encoder: it reads a text at once and writes none")
+        .advise("Ask kv-plan prefill how long a text takes.");
   for (const RankTerms& rank : rank_terms(model, deployment))
     stages_.emplace_back(rank, deployment, device);
 }

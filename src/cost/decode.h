@@ -27,7 +27,7 @@ struct Step {
 // nothing.
 class DecodeModel {
  public:
-  // Throws Error where the deployment does not divide the model.
+  // Throws Error where the deployment does not divide the model, and for encoders.
   DecodeModel(const ModelSpec&, const Deployment&, const DeviceSpec&);
 
   // One step of `batch` sequences that hold `context` tokens each. context >= 0, batch >= 1.

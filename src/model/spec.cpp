@@ -29,6 +29,12 @@ std::vector<const Layer*> main_layers(const ModelSpec& model) {
   return layers;
 }
 
+bool generates(const ModelSpec& model) {
+  const auto layers = main_layers(model);
+  return layers.empty() ||
+         std::any_of(layers.begin(), layers.end(), [](const Layer* l) { return l->mixer.causal; });
+}
+
 bool has_experts(const Layer& layer) {
   return std::any_of(layer.weights.begin(), layer.weights.end(),
                      [](const Weight& w) { return w.role == Role::routed_expert; });

@@ -149,6 +149,9 @@ struct ModelSpec {
 // Layers of the main model, in order (MTP and encoder layers left out).
 std::vector<const Layer*> main_layers(const ModelSpec&);
 
+// Whether it writes text token by token; an encoder reads one at once.
+bool generates(const ModelSpec&);
+
 bool has_experts(const Layer&);  // routed ones
 bool has_experts(const ModelSpec&);
 

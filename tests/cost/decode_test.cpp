@@ -335,3 +335,12 @@ TEST_CASE("a breakdown shows on which side of the ridge an operator lies") {
   CHECK(mlp->ridge.value() == doctest::Approx(989 / 3.35));
   CHECK(mlp->memory > mlp->arithmetic.value());
 }
+
+TEST_CASE("an encoder takes no decode step") {
+  ModelSpec model = shapes::llama3_8b();
+  for (Layer& layer : model.layers) layer.mixer.causal = false;
+  CHECK_FALSE(generates(model));
+  CHECK_THROWS_AS(DecodeModel(model, {}, devices::h100()), Error);
+  model.layers.back().mixer.causal = true;  // of a decoder over it
+  CHECK(generates(model));
+}

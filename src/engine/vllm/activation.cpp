@@ -112,7 +112,7 @@ BudgetLine activation_line(const Served& served, const ActivationShape& shape) {
   line.low = whole(std::max(0.0, kLowShare * peak(c.low) - kSlack / 2));
   line.high = whole(std::max(kHighShare * peak(c.high) + kSlack, vision.high * kGibibyte));
   line.basis = Basis::engine_rule;
-  line.source = "peak of vLLM's dummy run, fitted to start-up logs (vllm#10511, #10517, #23278)";
+  line.source = "dummy run (vllm#10511, #10517, #23278)";
   return line;
 }
 

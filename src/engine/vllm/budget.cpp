@@ -28,17 +28,16 @@ Budget budget_of(const Served& served, const RankWeights& weights,
   Budget b;
   b.memory = device.memory.value;
   b.reserved = exact_line(reserve.value_or(Bytes(0)), "--reserve");
-  b.weights = line_between(weights.low, weights.value, weights.value, Basis::engine_rule,
-                           serving.draft.layers == Draft::given
-                               ? "weights of the fullest rank, without those of the draft model"
-                               : "weights of the fullest rank: vocabulary and MXFP4 experts "
-                                 "padded, one rotary table");
+  b.weights =
+      line_between(weights.low, weights.value, weights.value, Basis::engine_rule,
+                   serving.draft.layers == Draft::given ? "fullest rank, without the draft model"
+                                                        : "as vLLM pads vocabulary and experts");
   b.adapters = adapter_line(served);
   b.activation = activation_line(served, activation);
   b.non_torch = line(several ? rules.non_torch_several : rules.non_torch_single,
-                     "driver and collectives, from start-up logs");
+                     "driver and collectives, start-up logs");
   b.graph = rules.graphs_in_budget && !serving.eager
-                ? line(kGraphs, "vLLM's estimate of its CUDA graphs (vllm#38284)")
+                ? line(kGraphs, "estimate of CUDA graphs (vllm#38284)")
                 : exact_line(Bytes(0), "CUDA graphs are outside this version's budget, or off");
   if (serving.kv_cache_memory) {
     b.kv_pool = exact_line(*serving.kv_cache_memory, "kv_cache_memory_bytes");
