@@ -10,6 +10,13 @@ namespace {
 
 std::int64_t padded_rows(std::int64_t m) { return m > 4 ? round_up(m, 8) : m > 2 ? 4 : m; }
 
+// Where a number lies in tiles of up to `most` rows that take `line` numbers of each in turn.
+std::int64_t place(const Activations& x, std::int64_t row, std::int64_t column, std::int64_t most,
+                   std::int64_t line) {
+  const std::int64_t rows = std::min(x.padded, most);
+  return (row / rows * x.k + column / line * line) * rows + row % rows * line + column % line;
+}
+
 }  // namespace
 
 Activations::Activations(const std::vector<std::uint16_t>& bits, std::int64_t rows,
@@ -20,26 +27,29 @@ Activations::Activations(const std::vector<std::uint16_t>& bits, std::int64_t ro
       stride(k + 64),
       bf16(static_cast<std::size_t>(padded * stride)),
       fp32(bf16.size()),
-      high(bf16.size()),
-      low(bf16.size()),
+      pairs(padded * k),
+      high(padded * k),
+      low(padded * k),
       step(static_cast<std::size_t>(padded), 1.0f),
       sum(static_cast<std::size_t>(padded)),
-      groups(round_up(ceil_div(k, kGemvBlock), 16)) {
+      groups(ceil_div(k, kGemvBlock)) {
   negative_group_sum.resize(static_cast<std::size_t>(padded * groups));
-  for (std::int64_t row = 0; row < m; ++row)
-    std::copy_n(bits.begin() + row * k, k, bf16.begin() + row * stride);
-  for (std::size_t i = 0; i < bf16.size(); ++i) fp32[i] = from_bf16(bf16[i]);
   for (std::int64_t row = 0; row < m; ++row) {
     float largest = 0;
-    for (std::int64_t i = 0; i < k; ++i)
-      largest = std::max(largest, std::abs(fp32[row * stride + i]));
+    for (std::int64_t i = 0; i < k; ++i) {
+      const std::uint16_t number = bits[row * k + i];
+      bf16[row * stride + i] = pairs.data()[place(*this, row, i, kPairRows, 32)] = number;
+      fp32[row * stride + i] = from_bf16(number);
+      largest = std::max(largest, std::abs(from_bf16(number)));
+    }
     // The largest becomes 127 · 256, so that both bytes of every number are in range.
     if (largest > 0) step[row] = largest / (127.0f * 256.0f);
     for (std::int64_t i = 0; i < k; ++i) {
       const auto q = static_cast<int>(std::lround(fp32[row * stride + i] / step[row]));
       const int upper = (q + 128) >> 8;
-      high[row * stride + i] = static_cast<std::int8_t>(upper);
-      low[row * stride + i] = static_cast<std::int8_t>(q - upper * 256);
+      const std::int64_t at = place(*this, row, i, kByteRows, 64);
+      high.data()[at] = static_cast<std::int8_t>(upper);
+      low.data()[at] = static_cast<std::int8_t>(q - upper * 256);
       sum[row] += q;
       negative_group_sum[row * groups + i / kGemvBlock] -= 8.0f * static_cast<float>(q);
     }

@@ -19,14 +19,14 @@ QueryBlock::QueryBlock(const std::uint16_t* bits, std::int64_t count, std::int64
       score_scale(std::numbers::log2e_v<float> / std::sqrt(static_cast<float>(w))),
       plain(static_cast<std::size_t>(rows * width)),
       lanes(static_cast<std::size_t>(kQueryLanes * width)),
-      pairs(static_cast<std::size_t>(padded * width / 2)) {
+      pairs(padded * width / 2) {
   const std::int64_t together = kQueryLanes / padded;  // pairs of a row in 16 lanes
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t i = 0; i < width; ++i) {
       const std::uint16_t number = bits[r * width + i];
       plain[r * width + i] = lanes[i * kQueryLanes + r] = from_bf16(number);
       const std::int64_t pair = i / 2;
-      pairs[pair / together * kQueryLanes + r * together + pair % together] |=
+      pairs.data()[pair / together * kQueryLanes + r * together + pair % together] |=
           static_cast<std::uint32_t>(number) << (16 * (i % 2));
     }
 }

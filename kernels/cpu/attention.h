@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/cpu/isa.h"
+#include "kernels/cpu/line.h"
 #include "model/format.h"
 
 namespace kvplan {
@@ -28,7 +29,7 @@ struct QueryBlock {
   std::vector<float> lanes;  // [width][16]
   // Two neighbouring bf16 numbers each, [width · padded / 32][padded][16 / padded pairs]: 16 lanes
   // are full however few rows there are.
-  std::vector<std::uint32_t> pairs;
+  Lines<std::uint32_t> pairs;
 };
 
 // Consecutive tokens of one KV head. Scales (int8-head) are one fp32 per token.

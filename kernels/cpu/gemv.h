@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "kernels/cpu/isa.h"
+#include "kernels/cpu/line.h"
 #include "model/format.h"
 
 namespace kvplan {
 
-constexpr std::int64_t kGemvBlock = 128;  // k is a multiple of this
-constexpr std::int64_t kGemvRows = 16;    // at most so many rows of x
+constexpr std::int64_t kGemvBlock = 128;              // k is a multiple of this
+constexpr std::int64_t kGemvRows = 16;                // at most so many rows of x
+constexpr std::int64_t kPairRows = 8, kByteRows = 4;  // of a tile of x
 
 // x in every form that a kernel may want, made before the clock starts; engines make one of them in
 // the operator before. Rows are padded with zeros to 1, 2, 4 or a multiple of 8.
@@ -25,25 +27,16 @@ struct Activations {
   std::int64_t stride;
   std::vector<std::uint16_t> bf16;  // [padded][stride], as given
   std::vector<float> fp32;          // the same
-  // The same again to 16 bits of the largest in a row: x = step · (256 · high + low).
-  std::vector<std::int8_t> high, low;
+  // Tiles of up to 8 rows (pairs) or 4 (high, low), of each row 64 bytes in turn:
+  // [tile][k / numbers in 64 bytes][row of the tile][numbers in 64 bytes].
+  Lines<std::uint16_t> pairs;  // bf16
+  // To 16 bits of the largest in a row: x = step · (256 · high + low).
+  Lines<std::int8_t> high, low;
   std::vector<float> step;                // [padded]
   std::vector<std::int64_t> sum;          // [padded] Σ (256 · high + low)
-  std::int64_t groups;                    // of 128 along k, rounded up to 16s
+  std::int64_t groups;                    // of 128 along k
   std::vector<float> negative_group_sum;  // [padded][groups] -8 Σ over a group
 };
-
-// Whether x leaves most of the first-level cache free. Then one stream of memory is the fastest;
-// else several rows of W share each load of x.
-inline bool one_row_at_a_time(const Activations& x) {
-  return x.padded * x.k * static_cast<std::int64_t>(sizeof(std::uint16_t)) <= 8 * kKiB;
-}
-
-// How many bytes before their use rows of W are asked for: when the rows before them begin, but
-// early enough where rows are short.
-inline std::int64_t fetched_ahead(std::int64_t bytes_together) {
-  return std::max(bytes_together, 4 * kKiB);
-}
 
 // Rows of W that one thread owns, contiguous; their scales (if any) likewise.
 struct GemvRows {
@@ -60,7 +53,8 @@ using GemvKernel = void (*)(const GemvRows&);
 GemvKernel gemv_portable(const Format&);
 GemvKernel gemv_avx2(const Format&);
 GemvKernel gemv_avx512(const Format&);
-GemvKernel gemv_dot(const Format&);
+GemvKernel gemv_dot_pairs(const Format&);
+GemvKernel gemv_dot_bytes(const Format&);
 // The best that runs at `isa`; nullptr when no kernel reads the format.
 GemvKernel gemv_kernel(const Format&, Isa isa);
 

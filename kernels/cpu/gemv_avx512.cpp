@@ -47,6 +47,12 @@ struct Int4 {
   static float row_scale(const std::byte*, std::int64_t) { return 1; }
 };
 
+// Whether x leaves most of the first-level cache free. Then one stream of memory is the fastest;
+// else several rows of W share each load of x.
+bool one_row_at_a_time(const Activations& x) {
+  return x.padded * x.k * static_cast<std::int64_t>(sizeof(std::uint16_t)) <= 8 * kKiB;
+}
+
 KVPLAN_AVX512 inline __m512 x_at(const Activations& x, std::int64_t m, std::int64_t k) {
   return vectors::Bf16::load(reinterpret_cast<const std::byte*>(x.bf16.data() + m * x.stride), k);
 }
@@ -59,7 +65,8 @@ KVPLAN_AVX512 void block(const GemvRows& task, std::int64_t first, std::int64_t 
   const std::byte* rows[kRows];
   for (int r = 0; r < kRows; ++r)
     rows[r] = task.weights + (first + r) * (x.k / kGemvBlock) * Weights::kBlockBytes;
-  const std::int64_t ahead = fetched_ahead(kRows * (x.k / kGemvBlock) * Weights::kBlockBytes);
+  const std::int64_t ahead =
+      std::max(kRows * (x.k / kGemvBlock) * Weights::kBlockBytes, vectors::kLeastAhead);
   __m512 sums[kChains][kRows][kM];
   for (auto& chain : sums)
     for (auto& row : chain)

@@ -45,6 +45,8 @@ struct Int8 {
   }
 };
 
+// At least so many bytes before their use.
+constexpr std::int64_t kLeastAhead = 4096;
 // Asks for bytes that are needed soon; into the second-level cache, since the first is in use.
 inline void fetch(const std::byte* from, std::int64_t bytes) {
   for (std::int64_t i = 0; i < bytes; i += 64)
