@@ -1,110 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// bf16 keys and values in dot-product instructions. For scores the lanes are queries times pairs of
-// numbers: a piece of a key, repeated for each query, meets that piece of all queries. For values a
+// Keys and values that are bf16 numbers (fp8 and int8 all are) in products of pairs. For values a
 // pair is two tokens, and weights are rounded to bf16, as the tensor cores of a GPU have them.
-#include <algorithm>
-
-#include "kernels/cpu/softmax_rows.h"
-#include "kernels/cpu/vectors.h"
+#include "kernels/cpu/attention_scores.h"
 
 namespace kvplan {
 namespace {
 
-KVPLAN_DOT inline __m512bh as_bf16(__m512i v) { return reinterpret_cast<__m512bh>(v); }
-
-// 64 / kQueries bytes, once for every query.
-template <int kQueries>
-[[gnu::always_inline]] KVPLAN_DOT inline __m512bh repeated(const std::byte* from) {
-  if constexpr (kQueries == 4)
-    return as_bf16(_mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
-  if constexpr (kQueries == 8)
-    return as_bf16(_mm512_set1_epi64(*reinterpret_cast<const long long*>(from)));
-  return as_bf16(_mm512_set1_epi32(*reinterpret_cast<const std::int32_t*>(from)));
-}
-
-// Sums of neighbouring lanes of both, in 128 bits those of a before those of b.
-[[gnu::always_inline]] KVPLAN_DOT inline __m512 neighbours(__m512 a, __m512 b) {
-  return _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x88), _mm512_shuffle_ps(a, b, 0xdd));
-}
-
-// 128 bits i of `four` are four tokens of row `first` + i · `step`.
-[[gnu::always_inline]] KVPLAN_DOT inline void store_rows(__m512 four, float* first,
-                                                         std::int64_t step) {
-  step *= kTileTokens;
-  _mm_store_ps(first, _mm512_castps512_ps128(four));
-  _mm_store_ps(first + step, _mm512_extractf32x4_ps(four, 1));
-  _mm_store_ps(first + 2 * step, _mm512_extractf32x4_ps(four, 2));
-  _mm_store_ps(first + 3 * step, _mm512_extractf32x4_ps(four, 3));
-}
-
-// Sums of four tokens, whose lanes are kQueries times 16 / kQueries parts, become scores.
-template <int kQueries>
-[[gnu::always_inline]] KVPLAN_DOT inline void store_scores(const __m512* sums, float* scores) {
-  if constexpr (kQueries == 16) {
-    const __m512 low01 = _mm512_unpacklo_ps(sums[0], sums[1]),
-                 high01 = _mm512_unpackhi_ps(sums[0], sums[1]),
-                 low23 = _mm512_unpacklo_ps(sums[2], sums[3]),
-                 high23 = _mm512_unpackhi_ps(sums[2], sums[3]);
-    store_rows(_mm512_shuffle_ps(low01, low23, 0x44), scores, 4);
-    store_rows(_mm512_shuffle_ps(low01, low23, 0xee), scores + kTileTokens, 4);
-    store_rows(_mm512_shuffle_ps(high01, high23, 0x44), scores + 2 * kTileTokens, 4);
-    store_rows(_mm512_shuffle_ps(high01, high23, 0xee), scores + 3 * kTileTokens, 4);
-    return;
-  }
-  const __m512 first = neighbours(sums[0], sums[1]), second = neighbours(sums[2], sums[3]);
-  if constexpr (kQueries == 8) {
-    store_rows(_mm512_shuffle_ps(first, second, 0x88), scores, 2);
-    store_rows(_mm512_shuffle_ps(first, second, 0xdd), scores + kTileTokens, 2);
-    return;
-  }
-  store_rows(neighbours(first, second), scores, 1);
-}
-
-// What the next tile needs is asked for in order and a little at a time: the processor has few
-// requests on their way at once, and its own prefetchers follow.
-template <int kQueries>
-KVPLAN_DOT inline void fetch_of_eight(const std::byte* keys, std::int64_t at) {
-  // A step takes 64 / kQueries bytes of eight keys: 8 / kQueries lines.
-  if constexpr (kQueries <= 8)
-    vectors::fetch(keys + 8 * at, 512 / kQueries);
-  else if (at % 8 == 0)
-    vectors::fetch(keys + 8 * at, 64);
-}
-
+template <class Stored>
 struct Tile {
+  Stored stored;
   TileScores scores;
   alignas(64) std::uint16_t weights[kQueryLanes][kTileTokens];  // bf16
 
-  // Eight tokens at a time: eight independent sums hide the latency of each.
-  template <int kQueries>
-  KVPLAN_DOT void score(const QueryBlock& q, const KvRows& kv, std::int64_t first,
-                        std::int64_t tokens) {
-    constexpr std::int64_t kStep = 64 / kQueries;  // bytes of a key
-    for (std::int64_t t = 0; t < tokens; t += 8) {
-      // Beyond the end the last key again; it gets no weight.
-      const std::byte* keys[8] = {kv.keys + (first + t) * kv.key_stride};
-      for (int j = 1; j < 8; ++j) keys[j] = keys[j - 1] + (t + j < tokens ? kv.key_stride : 0);
-      const std::byte* next = keys[0] + kTileTokens * kv.key_stride;
-      __m512 sums[8];
-      for (__m512& sum : sums) sum = _mm512_setzero_ps();
-      const std::uint32_t* pairs = q.pairs.data();
-      for (std::int64_t at = 0; at < 2 * q.width; at += kStep, pairs += kQueryLanes) {
-        const __m512bh query = as_bf16(_mm512_loadu_si512(pairs));
-        fetch_of_eight<kQueries>(next, at);
-        for (int j = 0; j < 8; ++j)
-          sums[j] = _mm512_dpbf16_ps(sums[j], query, repeated<kQueries>(keys[j] + at));
-      }
-      store_scores<kQueries>(sums, scores.of[0] + t);
-      store_scores<kQueries>(sums + 4, scores.of[0] + t + 4);
-    }
+  // Times the values' scales, where the format has them.
+  KVPLAN_DOT __m512 weights_of(const KvRows& kv, std::int64_t first, std::int64_t tokens,
+                               std::int64_t row, std::int64_t t) const {
+    const __m512 weight = _mm512_load_ps(scores.of[row] + t);
+    if (!kv.value_scales) return weight;
+    const float* scales = kv.value_scales + first + t;
+    return _mm512_mul_ps(weight, _mm512_maskz_loadu_ps(vectors::mask_of(tokens - t), scales));
   }
-
-  KVPLAN_DOT void pack_weights(std::int64_t rows) {
+  KVPLAN_DOT void pack_weights(const KvRows& kv, std::int64_t first, std::int64_t tokens,
+                               std::int64_t rows) {
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t t = 0; t < kTileTokens; t += 32)
         _mm512_store_si512(weights[r] + t, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(
-                                               _mm512_load_ps(scores.of[r] + t + 16),
-                                               _mm512_load_ps(scores.of[r] + t))));
+                                               weights_of(kv, first, tokens, r, t + 16),
+                                               weights_of(kv, first, tokens, r, t))));
   }
 
   // Numbers [i, i + 32 kBlocks) of all values, for kQueries queries from r0 on. Interleaving two
@@ -112,24 +34,24 @@ struct Tile {
   template <int kQueries, int kBlocks>
   KVPLAN_DOT void add_values(const KvRows& kv, std::int64_t first, std::int64_t tokens,
                              std::int64_t r0, std::int64_t i, AttentionState& state) const {
+    constexpr std::int64_t kFetched = 32 * Stored::kBytes * kBlocks;  // of the next tile a token
     __m512 sums[kQueries][kBlocks][2];
     float* out = state.out.data() + r0 * kv.value_width + i;
     for (int r = 0; r < kQueries; ++r)
       for (int b = 0; b < kBlocks; ++b)
         for (int half = 0; half < 2; ++half)
           sums[r][b][half] = _mm512_loadu_ps(out + r * kv.value_width + 32 * b + 16 * half);
-    const std::byte* value = kv.values + first * kv.value_stride + 2 * i;
+    const std::byte* value = kv.values + first * kv.value_stride;
     const std::byte* next =
-        kv.values + (first + kTileTokens) * kv.value_stride + 2 * i * kTileTokens;
+        kv.values + (first + kTileTokens) * kv.value_stride + Stored::kBytes * i * kTileTokens;
     for (std::int64_t t = 0; t < tokens; t += 2, value += 2 * kv.value_stride) {
       const std::byte* second = value + (t + 1 < tokens ? kv.value_stride : 0);
-      if (r0 == 0) vectors::fetch(next + 64 * kBlocks * t, 128 * kBlocks);
+      if (r0 == 0) vectors::fetch(next + kFetched * t, 2 * kFetched);
       __m512bh numbers[kBlocks][2];
       for (int b = 0; b < kBlocks; ++b) {
-        const __m512i even = _mm512_loadu_si512(value + 64 * b);
-        const __m512i odd = _mm512_loadu_si512(second + 64 * b);
-        numbers[b][0] = as_bf16(_mm512_unpacklo_epi16(even, odd));
-        numbers[b][1] = as_bf16(_mm512_unpackhi_epi16(even, odd));
+        const pairs::Words words = stored.two_rows(value, second, i + 32 * b);
+        numbers[b][0] = as_bf16(words.low);
+        numbers[b][1] = as_bf16(words.high);
       }
       for (int r = 0; r < kQueries; ++r) {
         const __m512bh weight =
@@ -148,10 +70,10 @@ struct Tile {
   template <int kQueries>
   KVPLAN_DOT void add(const QueryBlock& q, const KvRows& kv, std::int64_t first,
                       std::int64_t tokens, AttentionState& state) {
-    score<kQueries>(q, kv, first, tokens);
+    score<Stored, kQueries>(stored, q, kv, first, tokens, scores);
     for (std::int64_t r = 0; r < q.rows; ++r)
       weigh<vectors::CoarsePowerOfTwo>(q, kv, first, tokens, r, scores.of[r], state);
-    pack_weights(q.rows);
+    pack_weights(kv, first, tokens, q.rows);
     // As many queries and numbers at a time as leave all sums in registers.
     constexpr int kRows = std::min(kQueries, 8), kBlocks = 8 / kRows;
     std::int64_t i = 0;
@@ -184,30 +106,35 @@ KVPLAN_DOT void permute(AttentionState& state, std::int64_t rows, bool unpack) {
   }
 }
 
-template <int kQueries>
+template <class Stored, int kQueries>
 void run_for(const QueryBlock& q, const KvRows& kv, AttentionState& state) {
-  Tile tile{};  // rows beyond those of q have no weight
+  Tile<Stored> tile{};  // rows beyond those of q have no weight
   permute(state, q.rows, true);
   for (std::int64_t first = 0; first < kv.tokens; first += kTileTokens)
-    tile.add<kQueries>(q, kv, first, std::min(kTileTokens, kv.tokens - first), state);
+    tile.template add<kQueries>(q, kv, first, std::min(kTileTokens, kv.tokens - first), state);
   permute(state, q.rows, false);
 }
 
+template <class Stored>
 void run(const QueryBlock& q, const KvRows& kv, AttentionState& state) {
   switch (q.padded) {
     case 4:
-      return run_for<4>(q, kv, state);
+      return run_for<Stored, 4>(q, kv, state);
     case 8:
-      return run_for<8>(q, kv, state);
+      return run_for<Stored, 8>(q, kv, state);
     default:
-      return run_for<16>(q, kv, state);
+      return run_for<Stored, 16>(q, kv, state);
   }
 }
 
 }  // namespace
 
 AttentionKernel attention_dot(const Format& format, std::int64_t queries) {
-  return format.name == "bf16" && queries > 2 ? run : nullptr;  // fewer leave lanes empty
+  if (queries <= 2) return nullptr;  // few leave lanes empty
+  if (format.name == "bf16") return run<pairs::Bf16>;
+  if (format.name == "fp8") return run<pairs::Fp8>;
+  if (format.name == "int8-head") return run<pairs::Int8>;
+  return nullptr;
 }
 
 }  // namespace kvplan

@@ -27,22 +27,24 @@ struct PairBlock {
       for (int r = 0; r < kRows; ++r)
         for (int m = 0; m < kM; ++m)
           sums[c][r][m] = c == 0 && tile.first > 0 ? kept[r][m] : _mm512_setzero_ps();
+    pairs::Words w[kRows];
     for (std::int64_t k0 = tile.first; k0 < tile.last; k0 += kGemvBlock)
 #pragma GCC unroll 4
       for (int step = 0; step < kGemvBlock / 32; ++step, in += kM * 32) {
-        const std::int64_t k = k0 + 32 * step;
-        __m512bh w[kRows];
-        for (int r = 0; r < kRows; ++r) {
-          const std::byte* row = rows + r * row_bytes(x.k);
-          if (tile.ahead && k * Weights::kBytes % 64 == 0)
-            vectors::fetch(row + k * Weights::kBytes + tile.ahead, 64);
-          w[r] = as_bf16(weights.load(row, k));
-        }
+        if (step % 2 == 0)
+          for (int r = 0; r < kRows; ++r) {
+            const std::int64_t k = k0 + 32 * step;
+            const std::byte* row = rows + r * row_bytes(x.k);
+            if (tile.ahead)
+              vectors::fetch(row + k * Weights::kBytes + tile.ahead, 64 * Weights::kBytes);
+            w[r] = weights.row(row, k);
+          }
         for (int m = 0; m < kM; ++m) {
-          const __m512bh x_of_row = as_bf16(_mm512_loadu_si512(in + 32 * m));
+          const __m512bh x_of_row = as_bf16(_mm512_load_si512(in + 32 * m));
           for (int r = 0; r < kRows; ++r)
             sums[step % kChains][r][m] =
-                _mm512_dpbf16_ps(sums[step % kChains][r][m], w[r], x_of_row);
+                _mm512_dpbf16_ps(sums[step % kChains][r][m],
+                                 as_bf16(step % 2 == 0 ? w[r].low : w[r].high), x_of_row);
         }
       }
     for (int r = 0; r < kRows; ++r)

@@ -12,7 +12,7 @@ bool has_avx512() {
 }
 bool has_dot() {
   return has_avx512() && __builtin_cpu_supports("avx512vnni") &&
-         __builtin_cpu_supports("avx512bf16");
+         __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vbmi");
 }
 
 }  // namespace

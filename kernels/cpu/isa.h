@@ -9,7 +9,8 @@
 #define KVPLAN_AVX2 [[gnu::target("avx2,fma,f16c")]]
 #define KVPLAN_AVX512 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]]
 #define KVPLAN_DOT \
-  [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx512bf16,avx2,fma,f16c")]]
+  [[gnu::target(   \
+      "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vnni,avx512bf16,avx2,fma,f16c")]]
 
 namespace kvplan {
 
@@ -17,7 +18,7 @@ enum class Isa {
   portable,  // plain C++
   avx2,      // the same, vectorised by the compiler for 256 bits
   avx512,    // written for 512 bits
-  dot,       // and with the products of bf16 (AVX512_BF16) and of bytes (AVX512_VNNI)
+  dot,       // and with products of bf16 (AVX512_BF16) and of bytes (VNNI), tables of bytes (VBMI)
 };
 
 std::string_view name_of(Isa);
