@@ -92,10 +92,11 @@ Answer answer_prefill(const Request& request, const Catalog& catalog) {
   document.body.emplace_back("prefill", value(Object{{"rows", value(rows)}}));
   const PrefillRow& first = rows.front();
   if (first.prefill.seconds)
-    document.lead = {
-        fmt::format("{}: a prompt of {} tokens takes at least {} to its first token; {} binds.",
-                    subject(r), shown(value(first.prompt)), shown(value(*first.prefill.seconds)),
-                    name_of(first.prefill.bound))};
+    document.lead = {fmt::format("{}: a {} of {} tokens takes at least {}{}; {} binds.", subject(r),
+                                 generates(r.setup.model) ? "prompt" : "text",
+                                 shown(value(first.prompt)), shown(value(*first.prefill.seconds)),
+                                 generates(r.setup.model) ? " to its first token" : "",
+                                 name_of(first.prefill.bound))};
   Table rates = table<PrefillRow>("prefill.rows", "Prefill");
   rates.notes = {kCeilingNote};
   add_expected_note(rates, r, first.expected);

@@ -54,9 +54,9 @@ void add_pair(const Request& request, const Catalog& catalog, const std::string&
   warnings.insert(warnings.end(), r.warnings.begin(), r.warnings.end());
 }
 
-// One pair that does not divide costs no grid; a wrong name does.
-bool is_about_layout(const Error& e) {
-  for (const char* option : {"--gpus", "--tp", "--pp", "--dp", "--ep", "--dcp"})
+// One pair that does not divide, or an encoder, costs no grid; a wrong name does.
+bool costs_its_pair(const Error& e) {
+  for (const char* option : {"MODEL", "--gpus", "--tp", "--pp", "--dp", "--ep", "--dcp"})
     if (e.key == option) return true;
   return false;
 }
@@ -72,7 +72,7 @@ Answer answer_sweep(const Request& request, const Catalog& catalog) {
     for (const std::string& device : grid.devices) try {
         add_pair(request, catalog, model, device, rows, warnings);
       } catch (const Error& e) {
-        if (!is_about_layout(e)) throw;
+        if (!costs_its_pair(e)) throw;
         if (!first) first = e;
         warnings.push_back(
             {"left-out", fmt::format("{} on {} is left out: {}", model, device, e.what())});

@@ -79,6 +79,17 @@ Portion cache_portion(const CacheTerm& cache, const CacheUse& use, const DeviceS
   return p;
 }
 
+Portion mutual_portion(const RankTerms& rank, Tokens text, std::int64_t sequences,
+                       const DeviceSpec& device) {
+  const double length = static_cast<double>(text.n);
+  Portion p;
+  p.what = "scores and values";
+  p.format = &format_named("fp16");
+  p.flops = Flops(rank.mutual_flops_per_pair * length * length * static_cast<double>(sequences));
+  price(p, device);
+  return p;
+}
+
 std::vector<Portion> decode_breakdown(const ModelSpec& model, const Deployment& deployment,
                                       const DeviceSpec& device, Tokens context,
                                       std::int64_t batch) {

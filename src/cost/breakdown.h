@@ -37,6 +37,8 @@ struct Passes {
 // where all tokens agree on the same k.
 std::vector<Portion> weight_portions(const RankTerms&, const DeviceSpec&, const Passes&);
 Portion cache_portion(const CacheTerm&, const CacheUse&, const DeviceSpec&);
+// Of `sequences` texts that an encoder reads; on the fastest unit of 16 bits.
+Portion mutual_portion(const RankTerms&, Tokens text, std::int64_t sequences, const DeviceSpec&);
 
 // The decode step that DecodeModel::at prices, on one rank of the slowest pipeline stage.
 std::vector<Portion> decode_breakdown(const ModelSpec&, const Deployment&, const DeviceSpec&,

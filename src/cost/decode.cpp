@@ -25,6 +25,7 @@ DecodeModel::DecodeModel(const ModelSpec& model, const Deployment& deployment,
     : parallel_(deployment.parallel) {
   if (!generates(model))
     throw Error(model.name + " is an encoder: it reads a text at once and writes none")
+        .of("MODEL")
         .advise("Ask kv-plan prefill how long a text takes.");
   for (const RankTerms& rank : rank_terms(model, deployment))
     stages_.emplace_back(rank, deployment, device);

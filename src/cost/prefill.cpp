@@ -55,13 +55,16 @@ std::vector<Portion> prefill_portions(const RankTerms& rank, const DeviceSpec& d
   auto portions = weight_portions(rank, device, load.passes);
   for (const CacheTerm& cache : rank.caches)
     portions.push_back(cache_portion(cache, prompt_use(cache, load.past, load.sequences), device));
+  if (rank.mutual_flops_per_pair > 0)
+    portions.push_back(mutual_portion(rank, load.past.context, load.sequences, device));
   return portions;
 }
 
 RankPrefill prefill_of(const RankTerms& rank, const DeviceSpec& device, const PromptLoad& load) {
   RankPrefill p;
   const auto portions = prefill_portions(rank, device, load);
-  const std::size_t caches = portions.size() - rank.caches.size();
+  const std::size_t caches =
+      portions.size() - rank.caches.size() - (rank.mutual_flops_per_pair > 0);
   for (std::size_t i = 0; i < portions.size(); ++i) {
     (i < caches ? p.weights : p.written) += portions[i].bytes;
     (i < caches ? p.products : p.attention) += portions[i].flops.v;

@@ -58,6 +58,13 @@ Bytes pooled_crossing(const ModelSpec& model, const Parallelism& p, const RankTe
   return Bytes(checked_add(summed, exchanged) / p.expert_ranks());
 }
 
+// Of an encoder's layer: two operations for each number of a key and of a value.
+double mutual_flops_per_pair(const Layer& layer) {
+  const auto* a = std::get_if<Attention>(&layer.mixer.kind);
+  if (layer.mixer.causal || !a) return 0;
+  return 2.0 * static_cast<double>(checked_mul(a->heads, a->k_width + a->v_width));
+}
+
 // ---- stages
 
 std::vector<std::int64_t> indices_of(const ModelSpec& model, Layer::Role role) {
@@ -106,6 +113,7 @@ std::vector<RankTerms> rank_terms(const ModelSpec& model, const Deployment& depl
       for (const Weight& w : layer.weights) fold.add(w, &layer.mixer);
       terms.reductions += reductions_of(layer, model, p);
       terms.visits += visits_of(layer, p);
+      terms.mutual_flops_per_pair += mutual_flops_per_pair(layer) / static_cast<double>(p.tp);
     }
     add_ends(fold, model, s == 0, s == p.pp - 1);
     terms.crossing_per_token = crossing(model, p, terms.reductions);

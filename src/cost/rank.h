@@ -29,6 +29,7 @@ struct RankTerms {
   Bytes table_row;  // of these looked up per token
   std::vector<Product> products;
   std::vector<CacheTerm> caches;
+  double mutual_flops_per_pair = 0;  // of layers whose tokens all see each other: scores, values
   std::int64_t layers = 0;
   std::int64_t reductions = 0;  // partial sums that the ranks of a stage must add up per token
   std::int64_t visits = 0;      // ranks that a token's experts lie on at least, where several

@@ -30,9 +30,8 @@ std::vector<const Layer*> main_layers(const ModelSpec& model) {
 }
 
 bool generates(const ModelSpec& model) {
-  const auto layers = main_layers(model);
-  return layers.empty() ||
-         std::any_of(layers.begin(), layers.end(), [](const Layer* l) { return l->mixer.causal; });
+  return model.layers.empty() || std::any_of(model.layers.begin(), model.layers.end(),
+                                             [](const Layer& l) { return l.mixer.causal; });
 }
 
 bool has_experts(const Layer& layer) {

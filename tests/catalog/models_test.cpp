@@ -9,6 +9,7 @@
 #include "catalog/catalog.h"
 #include "catalog/files.h"
 #include "catalog/model_file.h"
+#include "cost/prefill.h"
 #include "model/cache.h"
 #include "model/parameters.h"
 
@@ -205,4 +206,17 @@ TEST_CASE("an id is found without its organisation") {
   CHECK(catalog().model("Llama-3.1-8B-Instruct").name == "llama-3.1-8b");
   CHECK(catalog().model("meta-llama/Llama-3.1-8B-Instruct").name == "llama-3.1-8b");
   CHECK(catalog().model("QWEN3 30B A3B").name == "qwen3-30b-a3b");
+}
+
+TEST_CASE("an encoder reads a text with all of its layers") {
+  const ModelSpec bert = catalog().model("bert-base");
+  CHECK_FALSE(generates(bert));
+  DeviceSpec device;
+  device.bandwidth.value = BytesPerSecond(1e12);
+  const Prefill p = prefill(bert, {}, device, Tokens(512), 1);
+  // 12 layers of 4 x 768^2 + 2 x 768 x 3072 weights, and the pooler's 768^2 for one token at least.
+  const double products = 2.0 * 512 * 12 * (4 * 768 * 768 + 2 * 768 * 3072);
+  CHECK(p.attention_flops.v == 4.0 * 512 * 512 * 768 * 12);
+  CHECK(p.flops.v - p.attention_flops.v >= products + 2.0 * 768 * 768);
+  CHECK(p.flops.v - p.attention_flops.v <= products + 2.0 * 512 * 768 * 768);
 }

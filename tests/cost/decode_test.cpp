@@ -341,6 +341,6 @@ TEST_CASE("an encoder takes no decode step") {
   for (Layer& layer : model.layers) layer.mixer.causal = false;
   CHECK_FALSE(generates(model));
   CHECK_THROWS_AS(DecodeModel(model, {}, devices::h100()), Error);
-  model.layers.back().mixer.causal = true;  // of a decoder over it
+  model.layers.back() = shapes::llama3_8b().layers.back();  // a decoder over it
   CHECK(generates(model));
 }

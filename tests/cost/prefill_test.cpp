@@ -94,3 +94,16 @@ TEST_CASE("tensor parallelism divides a prompt's work, and parts add up to the w
   for (const Portion& p : prefill_breakdown(model, {}, device, Tokens(8192), 2)) flops += p.flops.v;
   CHECK(flops == doctest::Approx(one.flops.v));
 }
+
+TEST_CASE("in an encoder each token sees all others, not the past alone") {
+  const ModelSpec decoder = shapes::llama();
+  ModelSpec encoder = decoder;
+  for (Layer& layer : encoder.layers) layer.mixer.causal = false;
+  const Prefill past = prefill(decoder, {}, devices::h100(), Tokens(512), 3);
+  const Prefill all = prefill(encoder, {}, devices::h100(), Tokens(512), 3);
+  // n^2 pairs of tokens against n (n + 1) / 2.
+  CHECK(all.attention_flops.v == doctest::Approx(past.attention_flops.v * 2 * 512 / 513));
+  CHECK(all.flops.v - all.attention_flops.v == past.flops.v - past.attention_flops.v);
+  CHECK(all.kv_bytes == Bytes(0));
+  CHECK(all.seconds > past.seconds);
+}

@@ -121,6 +121,7 @@ void finish_whisper(Draft& d) {
 
 void bert_layer(Draft& d, std::int64_t, Layer& layer) {
   layer = encoder_layer(d);
+  layer.role = Layer::main;  // no decoder reads what it writes
   add_projection_set(d, layer.weights, false, true, true);
   add_feed_forward(d, layer.weights, Role::mlp, d.inner, d.hidden);
   add_layer_norms(d, layer);
