@@ -76,7 +76,18 @@ struct Recurrent {
   // compressor: the fp32 ring of raw tokens that DeepSeek-V4 keeps before it writes an entry;
   // k_width tokens of v_width numbers, not divided over GPUs.
   // rwkv: the past of `taps` - 1 token shifts stands for the convolution's rows.
-  enum Kind { mamba1, mamba2, gated_delta_net, kda, short_conv, compressor, rwkv } kind = mamba2;
+  // lightning (MiniMax-01) and rg_lru (Griffin) are recurrences without another name.
+  enum Kind {
+    mamba1,
+    mamba2,
+    gated_delta_net,
+    kda,
+    short_conv,
+    compressor,
+    rwkv,
+    lightning,
+    rg_lru
+  } kind = mamba2;
   // mamba2: v_heads = SSM heads, k_heads = groups; mamba1: v_heads = inner channels of width 1.
   std::int64_t k_heads = 0, v_heads = 0;
   std::int64_t k_width = 0,

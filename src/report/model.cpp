@@ -29,6 +29,10 @@ std::string_view kind_of(const Recurrent& r) {
       return "short convolution";
     case Recurrent::compressor:
       return "compressor";
+    case Recurrent::lightning:
+      return "lightning attention";
+    case Recurrent::rg_lru:
+      return "RG-LRU";
     case Recurrent::rwkv:
       return "RWKV";
   }

@@ -46,6 +46,16 @@ Attention attention_shape(const Draft& d) {
   return a;
 }
 
+// transformers v5 lists what differs in a layer under its index, with leading zeros.
+std::optional<Keys> own_keys(const Draft& d, std::int64_t i) {
+  const auto all = d.keys.if_inside({"per_layer_config"});
+  if (!all) return std::nullopt;
+  const std::string index = std::to_string(i);
+  for (const std::string& name : {index, "0" + index, "00" + index})
+    if (auto own = all->if_inside({std::string_view(name)})) return own;
+  return std::nullopt;
+}
+
 void add_heads(Draft& d, Layer& layer, const Attention& a, Reach reach) {
   layer.mixer.kind = a;
   layer.mixer.reach = {reach};
@@ -58,6 +68,8 @@ void add_heads(Draft& d, Layer& layer, const Attention& a, Reach reach) {
   add_matrix(w, "self_attn.v_proj", Role::attention, a.kv_heads * a.v_width, d.hidden,
              Sharding::kv_heads);
   add_matrix(w, "self_attn.o_proj", Role::attention, d.hidden, a.heads * a.v_width);
+  if (d.family.head_gate) add_matrix(w, "self_attn.g_proj", Role::attention, a.heads, d.hidden);
+  if (d.family.sinks) add_vector(w, "self_attn.sinks", Role::attention, a.heads);
   add_biases(d, layer, a, q_rows);
   add_qk_norms(d, layer, a);
 }

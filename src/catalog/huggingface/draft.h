@@ -65,12 +65,14 @@ void account_for_unread_keys(Draft&);
 // unread.cpp: the outermost map without keys that are known to change nothing
 Node keys_that_count(const Draft&);
 
-Reach reach_of(const Draft&, std::int64_t i);               // reach.cpp
-bool is_linear_layer(const Draft&, std::int64_t i);         // reach.cpp
-void decoder_layer(Draft&, std::int64_t i, Layer&);         // decoder.cpp
-void add_attention(Draft&, std::int64_t i, Layer&);         // attention.cpp: latent or heads
-void add_heads(Draft&, Layer&, const Attention&, Reach);    // attention.cpp
-Attention attention_shape(const Draft&);                    // attention.cpp
+Reach reach_of(const Draft&, std::int64_t i);             // reach.cpp
+bool is_linear_layer(const Draft&, std::int64_t i);       // reach.cpp
+void decoder_layer(Draft&, std::int64_t i, Layer&);       // decoder.cpp
+void add_attention(Draft&, std::int64_t i, Layer&);       // attention.cpp: latent or heads
+void add_heads(Draft&, Layer&, const Attention&, Reach);  // attention.cpp
+Attention attention_shape(const Draft&);                  // attention.cpp
+// attention.cpp: keys that count in layer i alone
+std::optional<Keys> own_keys(const Draft&, std::int64_t i);
 void add_latent_attention(Draft&, std::int64_t i, Layer&);  // latent.cpp
 void add_experts_or_mlp(Draft&, std::int64_t i, Layer&);    // experts.cpp
 void add_experts(Draft&, Layer&, const Experts&);           // experts.cpp

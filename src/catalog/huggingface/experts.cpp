@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Feed-forwards: which layers have experts, how many, how wide, and what is always read.
+#include <algorithm>
+
 #include "catalog/huggingface/draft.h"
+#include "word_list.h"
 
 namespace kvplan::huggingface {
 namespace {
@@ -25,10 +28,21 @@ constexpr std::string_view kLayout[] = {
     "moe_layer_end_index",   "mlp_only_layers",       "expert_layer_period",
     "expert_layer_offset",   "decoder_sparse_step",   "interleave_moe_layer_step",
     "moe_layer_interval",    "intermediate_size_mlp", "dense_intermediate_size",
-    "moe_layer_num_skipped"};
+    "moe_layer_num_skipped", "moe_layers_enum"};
 
 constexpr std::string_view kDenseFirst[] = {"first_k_dense_replace", "num_dense_layers",
                                             "moe_layer_start_index", "moe_layer_num_skipped"};
+
+// "3,4,5", or a list of numbers.
+std::optional<bool> is_enumerated(const Draft& d, std::int64_t i) {
+  constexpr std::string_view kAll[] = {"moe_layers_enum"};
+  const Node* said = d.keys.find(kAll);
+  if (!said) return std::nullopt;
+  if (said->kind == Node::list) return d.keys.lists(kAll, i);
+  std::string all = d.keys.text(kAll);
+  std::replace(all.begin(), all.end(), ',', ' ');
+  return has_word(all, std::to_string(i));
+}
 
 bool has_experts(const Draft& d, std::int64_t i) {
   const Keys& k = d.keys;
@@ -36,6 +50,7 @@ bool has_experts(const Draft& d, std::int64_t i) {
   if (type) return *type != "dense";
   if (const auto marked = k.find({"moe_layer_freq"}); marked && marked->kind == Node::list)
     return k.entry_integer({"moe_layer_freq"}, i).value_or(1) != 0;
+  if (const auto enumerated = is_enumerated(d, i)) return *enumerated;
   if (k.length({"moe_layers"}) > 0) return k.lists({"moe_layers"}, i);
   const std::int64_t first = k.integer(kDenseFirst).value_or(0);
   if (i < first || k.lists({"mlp_only_layers"}, i)) return false;
@@ -57,8 +72,8 @@ bool has_router_bias(const Draft& d) {
 // Width of the experts that every token passes; 0 where there are none.
 std::int64_t shared_width(const Draft& d, const Experts& e) {
   const Keys& k = d.keys;
-  const auto whole = k.integer(
-      {"shared_expert_intermediate_size", "share_expert_dim", "shared_intermediate_size"});
+  const auto whole = k.integer({"shared_expert_intermediate_size", "share_expert_dim",
+                                "share_expert_dims", "shared_intermediate_size"});
   const auto count = k.uniform(kShared);
   const auto each =
       k.integer({"moe_shared_expert_intermediate_size", "moe_shared_intermediate_size"});
@@ -99,7 +114,8 @@ void read_experts(Draft& d) {
   const Keys& k = nested ? *nested : d.keys;
   const auto count = k.uniform(kCount);
   const auto active = k.uniform(kActive, count.value_or(0) > 1 ? 1 : 0);
-  const auto width = k.uniform({"moe_intermediate_size", "ffn_hidden_size"});
+  const auto width =
+      k.uniform({"moe_intermediate_size", "expert_ffn_hidden_size", "ffn_hidden_size"});
   d.keys.pass_over(kLayout);
   if (!count || *count <= 1) return;
   k.required(kActive);

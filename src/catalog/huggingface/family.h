@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "model/spec.h"
@@ -29,6 +30,8 @@ struct Family {
   bool mlp_bias = false;
   bool head_bias = false;
   bool output_gate = false;  // the query projection also makes a gate for the output
+  bool head_gate = false;    // a projection of its own makes a gate for each head
+  bool sinks = false;        // a learned sink for each head
 
   bool router_bias = false;  // a correction per expert, whatever topk_method says
   bool shared_gate = false;  // a gate for the shared expert
@@ -56,5 +59,7 @@ struct Family {
 
 // The family of a model_type, or nullptr.
 const Family* find_family(std::string_view model_type);
+std::span<const Family> plain_families();    // families_plain.cpp
+std::span<const Family> special_families();  // families_special.cpp
 
 }  // namespace kvplan::huggingface

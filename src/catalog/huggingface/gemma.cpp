@@ -19,16 +19,6 @@ bool is_global(const Draft& d, std::int64_t i) {
   return std::holds_alternative<All>(gemma_reach(d, i));
 }
 
-// transformers v5 lists what differs in a layer under its index, with leading zeros.
-std::optional<Keys> own_keys(const Draft& d, std::int64_t i) {
-  const auto all = d.keys.if_inside({"per_layer_config"});
-  if (!all) return std::nullopt;
-  const std::string index = std::to_string(i);
-  for (const std::string& name : {index, "0" + index, "00" + index})
-    if (auto own = all->if_inside({std::string_view(name)})) return own;
-  return std::nullopt;
-}
-
 Attention geometry(const Draft& d, std::int64_t i, bool global) {
   Attention a = attention_shape(d);
   if (const auto own = own_keys(d, i)) {

@@ -93,6 +93,7 @@ void lfm2_layer(Draft& d, std::int64_t i, Layer& layer) {
   if (type && *type != "conv" && !attention)
     d.keys.refuse({"layer_types"}, "kv-plan does not know '" + *type + "'");
   if (!type) d.keys.required({"full_attn_idxs"});
+  d.keys.pass_over({"conv_L_cache"});
   if (attention)
     add_heads(d, layer, attention_shape(d), All{});
   else

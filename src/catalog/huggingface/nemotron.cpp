@@ -46,6 +46,7 @@ void add_nas_attention(Draft& d, const Keys& a, Layer& layer) {
 }  // namespace
 
 void nemotron_h_layer(Draft& d, std::int64_t i, Layer& layer) {
+  d.keys.pass_over({"mtp_layers_block_type", "mtp_hybrid_override_pattern"});
   if (const auto listed = d.keys.entry_text({"layers_block_type"}, i))
     return add_block(d, layer, *listed, {"layers_block_type"});
   const std::string pattern = d.keys.text({"hybrid_override_pattern"});

@@ -34,11 +34,34 @@ void whisper_layer(Draft&, std::int64_t i, Layer&);
 void finish_whisper(Draft&);
 void bert_layer(Draft&, std::int64_t i, Layer&);
 void finish_bert(Draft&);
+// own_heads.cpp: layers have heads of their own number
+void step3_layer(Draft&, std::int64_t i, Layer&);
+void step3p5_layer(Draft&, std::int64_t i, Layer&);
+void laguna_layer(Draft&, std::int64_t i, Layer&);
+void mimo_v2_layer(Draft&, std::int64_t i, Layer&);
+// longcat.cpp
+void longcat_widths(Draft&);
+void longcat_layer(Draft&, std::int64_t i, Layer&);
+void longcat_mtp_layer(Draft&, std::int64_t last, Layer&);
+void finish_longcat(Draft&);
+// shared_blocks.cpp: layers share a transformer block
+void zamba_layer(Draft&, std::int64_t i, Layer&);
+void zamba2_layer(Draft&, std::int64_t i, Layer&);
+// linear_attention.cpp
+void minimax_layer(Draft&, std::int64_t i, Layer&);
+void bailing_linear_layer(Draft&, std::int64_t i, Layer&);
+void recurrent_gemma_layer(Draft&, std::int64_t i, Layer&);
+void rwkv_widths(Draft&);
+void rwkv_layer(Draft&, std::int64_t i, Layer&);
 // variations.cpp: decoders that deviate in one place
 void falcon_layer(Draft&, std::int64_t i, Layer&);
+void axk1_layer(Draft&, std::int64_t i, Layer&);
+void bitnet_layer(Draft&, std::int64_t i, Layer&);
+void gpt_neo_layer(Draft&, std::int64_t i, Layer&);
+void finish_opt(Draft&);
+void persimmon_layer(Draft&, std::int64_t i, Layer&);
 void apertus_layer(Draft&, std::int64_t i, Layer&);
 void gpt_oss_layer(Draft&, std::int64_t i, Layer&);
-void mimo_v2_layer(Draft&, std::int64_t i, Layer&);
 void minimax_m3_layer(Draft&, std::int64_t i, Layer&);
 void mllama_layer(Draft&, std::int64_t i, Layer&);
 void stablelm_layer(Draft&, std::int64_t i, Layer&);

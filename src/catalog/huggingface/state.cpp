@@ -88,6 +88,12 @@ void add_mamba_biases(Draft& d, Layer& layer, const Recurrent& r, std::int64_t i
   vector(layer, "mixer.out_proj.bias", d.hidden);
 }
 
+// Zamba2 may leave it out.
+std::int64_t mamba2_head_width(const Draft& d, std::int64_t heads) {
+  const auto said = d.keys.integer({"mamba_head_dim", "mamba_d_head", "mamba_headdim"}, 1);
+  return said ? *said : d.keys.count({"mamba_expand"}) * d.hidden / heads;
+}
+
 }  // namespace
 
 Recurrent add_mamba2(Draft& d, Layer& layer) {
@@ -95,10 +101,11 @@ Recurrent add_mamba2(Draft& d, Layer& layer) {
   Recurrent r;
   r.kind = Recurrent::mamba2;
   const bool pure = k.has({"state_size"});  // Mamba-2 alone: its heads are the model's
-  r.v_heads = pure ? k.count({"num_heads"}) : k.count({"mamba_num_heads", "mamba_n_heads"});
-  r.v_width = pure ? k.count({"head_dim"}) : k.count({"mamba_head_dim", "mamba_d_head"});
+  r.v_heads = pure ? k.count({"num_heads"})
+                   : k.count({"mamba_num_heads", "mamba_n_heads", "n_mamba_heads"});
+  r.v_width = pure ? k.count({"head_dim"}) : mamba2_head_width(d, r.v_heads);
   r.k_width = k.count({"ssm_state_size", "mamba_d_state", "state_size"});
-  r.k_heads = k.count_or({"n_groups", "mamba_n_groups"}, 1);
+  r.k_heads = k.count_or({"n_groups", "mamba_n_groups", "mamba_ngroups"}, 1);
   r.taps = k.count({"conv_kernel", "mamba_d_conv"});
   k.pass_over({"expand", "mamba_expand", "mamba_d_ssm", "chunk_size", "mamba_chunk_size",
                "time_step_rank"});

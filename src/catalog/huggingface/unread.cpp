@@ -78,6 +78,9 @@ constexpr std::string_view kIrrelevant[] = {
     "use_bidirectional_attention deterministic layer_group_size nope_layer_interval",
     // routing: which experts, not how many
     "norm_topk_prob scoring_func routed_scaling_factor n_group topk_group num_expert_group "
+    "shared_expert_combination_strategy expert_selection_fn enable_moe_fp32_combine "
+    "moe_apply_router_weight_on_input moe_router_logit_softcapping "
+    "prefix_dense_sliding_window_pattern "
     "use_grouped_topk moe_renormalize moe_router_activation_func moe_router_use_sigmoid "
     "moe_shared_expert_overlap moe_aux_loss_coeff score_function route_norm route_scale "
     "moe_gate moe_use_aux_free topk_method router_bias_update_rate use_moe moe_capacity",
@@ -117,9 +120,13 @@ constexpr std::string_view kIrrelevant[] = {
 constexpr std::string_view kHarmlessStarts[] = {"_",       "rope_",    "rotary_",     "output_",
                                                 "return_", "summary_", "vision_token"};
 constexpr std::string_view kHarmlessEnds[] = {
-    "_token_id",        "_token_ids", "_token_index", "_token", "_dropout", "_pdrop",
-    "_dropout_prob",    "_eps",       "_epsilon",     "_theta", "_std",     "_token_id_list",
-    "_rope_interleave", "_base_freq"};
+    "_token_id",        "_token_ids",   "_token_index",
+    "_token",           "_dropout",     "_pdrop",
+    "_dropout_prob",    "_eps",         "_epsilon",
+    "_theta",           "_std",         "_token_id_list",
+    "_rope_interleave", "_base_freq",   "_scaling_factor",
+    "_alpha_factor",    "_beta_factor", "_attention_alpha",
+    "_attention_beta",  "_mlp_alpha",   "_mlp_beta"};
 
 constexpr std::string_view kMemory[] = {
     "bias",   "cache",  "kv",    "head",  "layer",  "window",    "rank", "expert", "state",

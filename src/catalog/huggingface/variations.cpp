@@ -22,16 +22,61 @@ void falcon_layer(Draft& d, std::int64_t i, Layer& layer) {
   add_vector(layer.weights, "mlp.down_proj.bias", Role::mlp, d.hidden);
 }
 
+// A.X K1: one more norm after experts.
+void axk1_layer(Draft& d, std::int64_t i, Layer& layer) {
+  decoder_layer(d, i, layer);
+  if (has_experts(layer)) add_norm(d, layer.weights, "mlp.post_mlp_layernorm", d.hidden);
+}
+
+// BitNet: norms within attention and feed-forward, before their last products.
+void bitnet_layer(Draft& d, std::int64_t i, Layer& layer) {
+  decoder_layer(d, i, layer);
+  add_norm(d, layer.weights, "self_attn.attn_sub_norm", d.hidden);
+  add_norm(d, layer.weights, "mlp.ffn_sub_norm", d.inner);
+}
+
+// GPT-Neo: layers look at everything and at a window in turn.
+void gpt_neo_layer(Draft& d, std::int64_t i, Layer& layer) {
+  d.keys.pass_over({"attention_types", "intermediate_size"});
+  const auto type = d.keys.entry_text({"attention_layers"}, i);
+  const bool local = type ? *type == "local" : i % 2 != 0;
+  const Reach window = Window{Tokens(d.keys.count_or({"window_size"}, 256))};
+  add_heads(d, layer, attention_shape(d), local ? window : Reach(All{}));
+  add_mlp(d, i, layer);
+  add_layer_norms(d, layer);
+}
+
+// OPT: the table may be narrower than the model, with a projection on either side; the size that
+// norms after its layers has no final norm (facebook/opt-350m).
+void finish_opt(Draft& d) {
+  const std::int64_t width = d.keys.count_or({"word_embed_proj_dim"}, d.hidden);
+  Weights& ends = d.model.ends;
+  if (!d.keys.flag({"do_layer_norm_before"}, true))
+    std::erase_if(ends, [](const Weight& w) { return w.name == "norm"; });
+  if (width == d.hidden) return;
+  for (Weight& w : ends)
+    if (w.name == "embed_tokens") w.columns = width;
+  add_matrix(ends, "project_in", Role::mlp, d.hidden, width);
+  add_matrix(ends, "project_out", Role::mlp, width, d.hidden);
+}
+
+// Persimmon: norms of queries and keys have biases.
+void persimmon_layer(Draft& d, std::int64_t i, Layer& layer) {
+  decoder_layer(d, i, layer);
+  if (!d.keys.flag({"qk_layernorm"}, true)) return;
+  for (const std::string_view name : {"self_attn.q_layernorm", "self_attn.k_layernorm"})
+    add_norm(d, layer.weights, name, d.head_dim);
+}
+
 // Apertus: its activation, xIELU, learns two numbers a layer.
 void apertus_layer(Draft& d, std::int64_t i, Layer& layer) {
   decoder_layer(d, i, layer);
   add_vector(layer.weights, "mlp.act_fn", Role::mlp, 2);
 }
 
-// gpt-oss: a sink per head; the router and every expert have biases.
+// gpt-oss: the router and every expert have biases.
 void gpt_oss_layer(Draft& d, std::int64_t i, Layer& layer) {
   decoder_layer(d, i, layer);
-  add_vector(layer.weights, "self_attn.sinks", Role::attention, d.heads);
   std::vector<Weight> biases;
   for (const Weight& w : layer.weights) {
     if (w.role != Role::routed_expert || !w.is_matrix) continue;
@@ -42,28 +87,6 @@ void gpt_oss_layer(Draft& d, std::int64_t i, Layer& layer) {
     biases.push_back(bias);
   }
   layer.weights.insert(layer.weights.end(), biases.begin(), biases.end());
-}
-
-// MiMo-V2: sliding layers (1 in the pattern) have heads and widths of their own.
-void mimo_v2_layer(Draft& d, std::int64_t i, Layer& layer) {
-  const Keys& k = d.keys;
-  k.required({"hybrid_layer_pattern"});
-  const bool slides = k.entry_integer({"hybrid_layer_pattern"}, i).value_or(0) == 1;
-  const Attention narrow{k.count({"swa_num_attention_heads"}), k.count({"swa_num_key_value_heads"}),
-                         k.count({"swa_head_dim"}), k.count({"swa_v_head_dim"})};
-  if (narrow.heads % narrow.kv_heads != 0)
-    k.refuse({"swa_num_key_value_heads"}, "does not divide swa_num_attention_heads");
-  const std::int64_t window = k.count({"sliding_window_size", "sliding_window"});
-  add_heads(d, layer, slides ? narrow : attention_shape(d),
-            slides ? Reach(Window{Tokens(window)}) : Reach(All{}));
-  const bool sinks = k.flag({"add_swa_attention_sink_bias"}),
-             full_sinks = k.flag({"add_full_attention_sink_bias"});
-  k.pass_over({"attention_chunk_size"});  // the training's window, said once more
-  if (slides ? sinks : full_sinks)
-    add_vector(layer.weights, "self_attn.attention_sink_bias", Role::attention,
-               slides ? narrow.heads : d.heads);
-  add_experts_or_mlp(d, i, layer);
-  add_layer_norms(d, layer);
 }
 
 // MiniMax-M3: an indexer chooses blocks of the past in the layers that `sparse_attention_freq`

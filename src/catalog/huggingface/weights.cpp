@@ -74,7 +74,8 @@ void add_feed_forward(const Draft& draft, Weights& weights, Role role, std::int6
   if (gated) add_matrix(weights, names.gate, role, inner, width);
   add_matrix(weights, names.up, role, inner, width);
   add_matrix(weights, names.down, role, width, inner);
-  if (!draft.family.mlp_bias && !draft.keys.flag({"mlp_bias"})) return;
+  const bool asked = draft.keys.flag({"mlp_bias"});
+  if (!draft.family.mlp_bias && !asked) return;
   add_vector(weights, names.bias, role, product(inner, gated ? 2 : 1), Sharding::split);
   add_vector(weights, names.down_bias, role, width);
 }

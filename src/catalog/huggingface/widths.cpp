@@ -27,8 +27,9 @@ std::int64_t kv_head_count(const Draft& d) {
   const Keys& k = d.keys;
   const bool one = k.flag({"multi_query"}) && !k.flag({"new_decoder_architecture"});
   const auto groups = k.integer({"multi_query_group_num"}, 1);
-  const auto counted =
-      k.integer({"num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_head_kv"}, 1);
+  const auto counted = k.integer(
+      {"num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_head_kv", "num_attention_groups"},
+      1);
   const auto nested = k.if_inside({"attn_config"});  // MPT, DBRX
   if (one || (nested && nested->text({"attn_type"}) == "multiquery_attention")) return 1;
   if (groups && k.flag({"multi_query_attention"})) return *groups;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Families against the modules that huggingface/transformers builds
+// (tests/truth/architectures.yaml) and what their layers keep, derived by hand.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "catalog/files.h"
+#include "catalog/huggingface.h"
+#include "model/cache.h"
+#include "model/parameters.h"
+
+using namespace kvplan;
+
+namespace {
+
+ModelSpec read(const std::string& yaml) { return read_huggingface(parse_yaml(yaml)); }
+
+std::int64_t bytes_of(const ModelSpec& model, CacheGroup::Kind kind) {
+  std::int64_t sum = 0;
+  for (const CacheGroup& g : cache_groups(model, cache_formats("bf16")))
+    if (g.kind == kind)
+      sum += kind == CacheGroup::state
+                 ? state_bytes(g).n * static_cast<std::int64_t>(g.layers.size())
+                 : static_cast<std::int64_t>(bytes_per_token(g));
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("families have the parameters of the modules that their code builds") {
+  const Node file = read_tree(KVPLAN_SOURCE_DIR "/tests/truth/architectures.yaml");
+  for (const Node& row : file.find("architectures")->items) {
+    const Node& config = *row.find("config");
+    CAPTURE(config.find("model_type")->text);
+    const ModelSpec model = read_huggingface(config);
+    CHECK(count_parameters(model).total == *row.find("total")->integer());
+    for (const Warning& w : model.warnings) CHECK(w.code != "unknown-model-type");
+  }
+}
+
+// MiniMaxAI/MiniMax-Text-01: 80 layers, every eighth with softmax attention of 8 KV heads of 128;
+// the others keep 64 matrices of 128 x 128 in fp32.
+TEST_CASE("lightning attention keeps a matrix a head and no rows") {
+  std::string types;
+  for (int i = 0; i < 80; ++i) types += i % 8 == 7 ? ", 1" : ", 0";
+  const ModelSpec model = read(
+      "{model_type: minimax_text_01, hidden_size: 6144, num_hidden_layers: 80, "
+      "num_attention_heads: 64, num_key_value_heads: 8, head_dim: 128, intermediate_size: 9216, "
+      "vocab_size: 200064, num_local_experts: 32, num_experts_per_tok: 2, "
+      "shared_intermediate_size: 0, postnorm: true, attn_type_list: [" +
+      types.substr(2) + "]}");
+  CHECK(bytes_of(model, CacheGroup::full) == 10 * 2 * 8 * 128 * 2);
+  CHECK(bytes_of(model, CacheGroup::state) == 70LL * 64 * 128 * 128 * 4);
+  // The report's 456 B: 2 x 200,064 x 6,144 + 6,144 of ends; 80 x (3 x 32 x 6,144 x 9,216 + 32 x
+  // 6,144 + 2 x 6,144) of experts and norms; 10 x (2 x 8,192 + 2 x 1,024) x 6,144 of attention;
+  // 70 x (5 x 8,192 x 6,144 + 8,192) of lightning attention.
+  CHECK(count_parameters(model).total == 456'089'655'296);
+}
+
+// stepfun-ai/step3: one KV head of 256 in 61 layers; queries from rows of 2,048.
+TEST_CASE("Step 3 keeps one head of keys and values a layer") {
+  const ModelSpec model = read(
+      "{model_type: step3_text, hidden_size: 7168, intermediate_size: 18432, "
+      "num_attention_heads: 64, num_attention_groups: 1, num_hidden_layers: 61, vocab_size: "
+      "128815, "
+      "moe_intermediate_size: 5120, moe_num_experts: 48, moe_top_k: 3, share_expert_dim: 5120, "
+      "share_q_dim: 2048, head_dim: 256, norm_expert_weight: false, moe_layers_enum: '4,5,6,7,8,9,"
+      "10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,"
+      "40,"
+      "41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59'}");
+  CHECK(bytes_of(model, CacheGroup::full) == 61 * 2 * 256 * 2);
+  // The report's 316 B of text: 2 x 128,815 x 7,168 + 7,168; 61 x (2,048 x 7,168 + 2,048 +
+  // 16,384 x 2,048 + 2 x 256 x 7,168 + 7,168 x 16,384 + 2 x 7,168); 5 x 3 x 7,168 x 18,432;
+  // 56 x (49 x 3 x 7,168 x 5,120 + 48 x 7,168).
+  CHECK(count_parameters(model).total == 316'294'538'240);
+}
+
+// RecurrentGemma-2B's shape: windows of 2,048 in every third layer (one KV head of 256), fp32
+// states of 2,560 and three rows of its convolution in the others.
+TEST_CASE("RG-LRU keeps a vector, a few rows and a window") {
+  const ModelSpec model = read(
+      "{model_type: recurrent_gemma, hidden_size: 2560, num_hidden_layers: 26, "
+      "num_attention_heads: 10, num_key_value_heads: 1, head_dim: 256, intermediate_size: 15360, "
+      "lru_width: 2560, attention_window_size: 2048, vocab_size: 256000}");
+  CHECK(bytes_of(model, CacheGroup::full) == 0);
+  CHECK(bytes_of(model, CacheGroup::window) == 8 * 2 * 256 * 2);
+  CHECK(bytes_of(model, CacheGroup::state) == 18 * (2560 * 4 + 3 * 2560 * 2));
+  CHECK(count_parameters(model).total == 2'682'862'080);
+}
+
+// RWKV-4: numerator, denominator and maximum in fp32, two rows of the last inputs.
+TEST_CASE("RWKV keeps states only") {
+  const ModelSpec model =
+      read("{model_type: rwkv, hidden_size: 4096, num_hidden_layers: 32, vocab_size: 50277}");
+  CHECK(bytes_of(model, CacheGroup::full) == 0);
+  CHECK(bytes_of(model, CacheGroup::state) == 32 * (3 * 4096 * 4 + 2 * 4096 * 2));
+}
+
+// LongCat-Flash: each of its 28 layers attends twice, over latents of 512 + 64.
+TEST_CASE("a layer of LongCat-Flash keeps latents twice, and an idle expert weighs nothing") {
+  const auto total = [](const std::string& idle) {
+    return read(
+        "{model_type: longcat_flash, hidden_size: 6144, num_layers: 28, num_attention_heads: 64, "
+        "ffn_hidden_size: 12288, expert_ffn_hidden_size: 2048, q_lora_rank: 1536, "
+        "kv_lora_rank: 512, qk_nope_head_dim: 128, qk_rope_head_dim: 64, v_head_dim: 128, "
+        "moe_topk: 12, n_routed_experts: 512, vocab_size: 131072, zero_expert_num: " +
+        idle + "}");
+  };
+  CHECK(bytes_of(total("256"), CacheGroup::latent) == 56 * 576 * 2);
+  CHECK(count_parameters(total("256")).total - count_parameters(total("0")).total ==
+        28LL * 256 * (6144 + 1));
+}
