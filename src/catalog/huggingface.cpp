@@ -56,8 +56,13 @@ const Family& family_of(const Node& config, const Node& text) {
 // A nested configuration may leave out whatever equals its class' defaults.
 Node defaults_of(const Family& family, const Node& text, bool nested) {
   const std::string_view of_class = nested ? class_defaults(model_type_of(text)) : "";
-  const std::string_view keys = of_class.empty() ? family.defaults : of_class;
-  return keys.empty() ? Node{} : parse_yaml(keys);
+  Node all = of_class.empty() ? Node{} : parse_yaml(of_class);
+  if (family.defaults.empty()) return all;
+  const Node of_family = parse_yaml(family.defaults);
+  if (all.kind == Node::null) return of_family;
+  for (const auto& [name, value] : of_family.members)
+    if (!all.find(name)) put(all, name, value);
+  return all;
 }
 
 bool is_tied(const Draft& d) {

@@ -20,7 +20,7 @@ constexpr Family kGated[] = {
     {.types = "llama mistral ministral ministral3 mixtral baichuan xverse aquila Yi "
               "deepseek deepseek_v2 deepseek_v3 deepseek_v32 glm_moe_dsa kimi_k2 exaone "
               "granite granitemoe granitemoeshared phi3 phi3_v phi4mm phi4_multimodal bailing_moe "
-              "glm4_moe_lite"},
+              "glm4_moe_lite helium iquestcoder mistral4 youtu"},
     {.types = "afmoe",
      .norms = 4,
      .qk_norm = kPerHead,
@@ -106,6 +106,7 @@ constexpr Family kGated[] = {
      .output_gate = true,
      .shared_gate = true,
      .mtp_layers = 1},
+    {.types = "sarvam_mla solar_open", .router_bias = true},
     {.types = "smollm3", .tied = true},
     {.types = "seed_oss", .qkv_bias = true, .bias_reaches_o = false},
     {.types = "vaultgemma", .tied = true, .global_every = 2},

@@ -39,8 +39,7 @@ bool is_lightning(const Draft& d, std::int64_t i) {
 }  // namespace
 
 void minimax_layer(Draft& d, std::int64_t i, Layer& layer) {
-  if (d.keys.length({"shared_intermediate_size"}) > 0 ||
-      d.keys.integer({"shared_intermediate_size"}).value_or(0) > 0)
+  if (d.keys.uniform({"shared_intermediate_size"}).value_or(0) > 0)
     d.keys.refuse({"shared_intermediate_size"}, "kv-plan knows MiniMax without shared experts");
   d.keys.pass_over({"block_size", "postnorm", "shared_moe_mode", "rotary_dim"});
   if (is_lightning(d, i))

@@ -104,7 +104,7 @@ std::int64_t minimax_m3(const Tower& t) {
 constexpr ImageEncoder kEncoders[] = {
     {"qwen2_vl", qwen2},
     {"qwen2_5_vl", qwen25},
-    {"qwen3_vl", qwen3},
+    {"qwen3_vl qwen3_5", qwen3},
     {"glm4v_vision glm4v_moe_vision", glm4v},
     {"llama4_vision_model", llama4},
     {"mllama_vision_model", mllama},

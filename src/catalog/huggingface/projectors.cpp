@@ -190,8 +190,8 @@ constexpr Wrapper kWrappers[] = {
     {"minimax_m3_vl", "minimax_m3_vl_vision", minimax_m3, true},
     {"qwen2_vl", "qwen2_vl", nullptr},
     {"qwen2_5_vl qwen2_5_omni qwen2_5_omni_thinker", "qwen2_5_vl", nullptr},
-    {"qwen3_vl qwen3_vl_moe qwen3_5 qwen3_5_moe qwen3_omni_moe qwen3_omni_moe_thinker", "qwen3_vl",
-     nullptr},
+    {"qwen3_vl qwen3_vl_moe qwen3_omni_moe qwen3_omni_moe_thinker", "qwen3_vl", nullptr},
+    {"qwen3_5 qwen3_5_moe", "qwen3_5", nullptr},
     {"glm4v glm4v_moe glm46v", "glm4v_vision", nullptr},
 };
 
