@@ -4,7 +4,7 @@
 // heads: each takes a quarter of the depth of the scores, whose parts meet in shared memory, and a
 // quarter of the columns of the output.
 #pragma once
-#include "kernels/cuda/decode.cuh"
+#include "kernels/cuda/merge.cuh"
 
 namespace kvplan {
 
@@ -72,22 +72,24 @@ struct LatentBlock {
   }
 
   __device__ void copy(int stage) {
+    if (stage < stages())
 #pragma unroll
-    for (int tile = 0; tile < L::kTiles; ++tile) {
-      const int start = token(stage, tile);
-      const int block = min(start, a.context - 1) >> a.block_shift;
-      const std::int64_t at =
-          a.blocks[static_cast<std::int64_t>(block_index().z) * a.blocks_per_sequence + block] *
-              a.block_bytes +
-          static_cast<std::int64_t>(start & ((1 << a.block_shift) - 1)) * L::kChunks * kChunkBytes;
-      for (int chunk = thread_index(); chunk < L::kTileChunks; chunk += L::kThreads) {
-        const int row = chunk / L::kChunks;
-        const bool valid = start + row < last;
-        copy_async(rows(stage, tile) + swizzled<L::kChunks>(row, chunk % L::kChunks),
-                   a.keys + (valid ? at + chunk * kChunkBytes : 0), valid);
-      }
-    }
+      for (int tile = 0; tile < L::kTiles; ++tile) copy_tile(stage, tile);
     copy_commit();
+  }
+  __device__ void copy_tile(int stage, int tile) {
+    const int start = token(stage, tile);
+    const int block = min(start, a.context - 1) >> a.block_shift;
+    const std::int64_t at =
+        a.blocks[static_cast<std::int64_t>(block_index().z) * a.blocks_per_sequence + block] *
+            a.block_bytes +
+        static_cast<std::int64_t>(start & ((1 << a.block_shift) - 1)) * L::kChunks * kChunkBytes;
+    for (int chunk = thread_index(); chunk < L::kTileChunks; chunk += L::kThreads) {
+      const int row = chunk / L::kChunks;
+      const bool valid = start + row < last;
+      copy_async(rows(stage, tile) + swizzled<L::kChunks>(row, chunk % L::kChunks),
+                 a.keys + (valid ? at + chunk * kChunkBytes : 0), valid);
+    }
   }
 
   __device__ void leave_scores(int stage) const {
@@ -147,14 +149,9 @@ struct LatentBlock {
   }
 
   __device__ void run() {
-    copy(0);
-    for (int stage = 0; stage < stages(); ++stage) {
-      copy_wait<0>();
-      block_barrier();  // the stage is there for all, and nobody reads the one before any more
-      if (stage + 1 < stages()) copy(stage + 1);
-      add(stage);
-    }
-    copy_wait<0>();
+    pass_stages<L::kStages>(
+        stages(), [this](int stage) { copy(stage); }, [] { block_barrier(); },
+        [this](int stage) { add(stage); });
     softmax.finish();
   }
 

@@ -4,7 +4,9 @@
 // whose tensor cores want asynchronous products.
 #pragma once
 #include "kernels/cuda/args.h"
-#include "kernels/cuda/decode.cuh"
+#include "kernels/cuda/queries.cuh"
+#include "kernels/cuda/softmax.cuh"
+#include "kernels/cuda/stages.cuh"
 
 namespace kvplan {
 
@@ -18,8 +20,7 @@ struct PrefillLayout {
   static constexpr int kStages = 2;
   static constexpr int kTileChunks = kTile * kChunks;
   static constexpr int kStageChunks = 2 * kTiles * kTileChunks;
-  static constexpr bool kSharedQueries = kWidth > 128;
-  static constexpr int kQueryChunks = kSharedQueries ? kWarps * kSteps * 32 : 0;
+  static constexpr int kQueryChunks = kWarps * Queries<kWidth>::kChunks;
   static constexpr int kSharedBytes = (kStages * kStageChunks + kQueryChunks) * kChunkBytes;
 };
 
@@ -36,43 +37,24 @@ struct PrefillBlock {
   int query = first_query + warp * 16;  // first of the warp's
   int tokens = min(a.past + a.queries, a.past + first_query + L::kQueries);
   Chunk* ring = reinterpret_cast<Chunk*>(shared_memory());
-  std::uint32_t held[L::kSharedQueries ? 1 : L::kSteps][4];
+  Queries<kWidth> queries;  // each warp's own
   Softmax softmax;
   float out[kWidth / 8][4] = {};
 
-  __device__ explicit PrefillBlock(const PrefillArgs& args) : a(args) {
-#pragma unroll
-    for (int step = 0; step < L::kSteps; ++step) {
-      Chunk words;
-#pragma unroll
-      for (int r = 0; r < 4; ++r) {
-        const int i = query + lane.row + r % 2 * 8;
-        words.word[r] = i < a.queries ? *reinterpret_cast<const std::uint32_t*>(
-                                            a.q + row(i) + Cache::query_column(step, lane.place, r))
-                                      : 0u;
-        if constexpr (!L::kSharedQueries) held[step][r] = words.word[r];
-      }
-      if constexpr (L::kSharedQueries) shared_store(own_queries() + step * 32, words);
-    }
-  }
+  __device__ explicit PrefillBlock(const PrefillArgs& args)
+      : a(args),
+        queries(ring + L::kStages * L::kStageChunks + warp * Queries<kWidth>::kChunks, lane.index,
+                true, [this](int step, int r) {
+                  const int i = query + lane.row + r % 2 * 8;
+                  const int column = Cache::query_column(step, lane.place, r);
+                  return i < a.queries
+                             ? *reinterpret_cast<const std::uint32_t*>(a.q + row(i) + column)
+                             : 0u;
+                }) {}
   __device__ std::int64_t row(int i) const {
     return ((static_cast<std::int64_t>(block_index().z) * a.queries + i) * a.heads +
             block_index().y) *
            kWidth;
-  }
-  // A lane reads what it wrote: [step][lane] of each warp.
-  __device__ Chunk* own_queries() const {
-    return ring + L::kStages * L::kStageChunks + warp * L::kSteps * 32 + lane.index;
-  }
-  __device__ void operator()(std::uint32_t (&q)[4], int step) const {
-    Chunk words{};
-    if constexpr (L::kSharedQueries) words = shared_load(own_queries() + step * 32);
-#pragma unroll
-    for (int r = 0; r < 4; ++r)
-      if constexpr (L::kSharedQueries)
-        q[r] = words.word[r];
-      else
-        q[r] = held[step][r];
   }
 
   __device__ int stages() const { return (tokens + L::kTiles * kTile - 1) / (L::kTiles * kTile); }
@@ -82,6 +64,10 @@ struct PrefillBlock {
   __device__ Chunk* values(int stage, int tile) const { return keys(stage, L::kTiles + tile); }
 
   __device__ void copy(int stage) const {
+    if (stage < stages()) copy_tiles(stage);
+    copy_commit();
+  }
+  __device__ void copy_tiles(int stage) const {
     const auto kv_head = static_cast<std::int64_t>(block_index().z) * a.kv_heads +
                          static_cast<int>(block_index().y) / (a.heads / a.kv_heads);
     const int start = stage * L::kTiles * kTile;
@@ -97,7 +83,6 @@ struct PrefillBlock {
       copy_async(keys(stage, 0) + to, a.keys + from, valid);
       copy_async(values(stage, 0) + to, a.values + from, valid);
     }
-    copy_commit();
   }
 
   __device__ void add_scores(int stage, float (&scores)[2 * L::kTiles][4]) const {
@@ -108,7 +93,7 @@ struct PrefillBlock {
       for (int pair = 0; pair < L::kSteps; ++pair) {
         std::uint32_t r[4];
         load_keys<L::kChunks>(r, keys(stage, tile), pair, lane.index);
-        Cache::add_scores(two, pair, r, *this);
+        Cache::add_scores(two, pair, r, queries);
       }
 #pragma unroll
       for (int n = 0; n < 2; ++n)
@@ -140,13 +125,9 @@ struct PrefillBlock {
   }
 
   __device__ void run() {
-    copy(0);
-    for (int stage = 0; stage < stages(); ++stage) {
-      copy_wait<0>();
-      block_barrier();  // the stage is there for all, and nobody reads the one before any more
-      if (stage + 1 < stages()) copy(stage + 1);
-      add(stage);
-    }
+    pass_stages<L::kStages>(
+        stages(), [this](int stage) { copy(stage); }, [] { block_barrier(); },
+        [this](int stage) { add(stage); });
     softmax.finish();
   }
 
