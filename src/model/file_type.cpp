@@ -2,6 +2,7 @@
 #include "model/file_type.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "model/file_type_rules.h"
 #include "word_list.h"
@@ -133,6 +134,30 @@ bool holds_values(const Layer& layer) {
   });
 }
 
+// Latent attention whose files keep the latent's up-projection whole.
+constexpr std::string_view kWholeLatents = "minicpm3 plm";
+
+// The others' are cut in two by llama.cpp's converter since ggml-org/llama.cpp#12801 (April 2025):
+// that of the values, and that of the keys, transposed, whose rows are then as long as a head's
+// part that is not rotated.
+void cut_latents(Layer& layer) {
+  const auto* l = std::get_if<Latent>(&layer.mixer.kind);
+  if (!l) return;
+  const auto whole = std::find_if(layer.weights.begin(), layer.weights.end(), [&](const Weight& w) {
+    return w.name == "self_attn.kv_b_proj" && w.columns == l->latent &&
+           w.rows == checked_mul(l->heads, l->nope + l->v_width);
+  });
+  if (whole == layer.weights.end()) return;
+  Weight keys = *whole, values = *whole;
+  keys.name = "self_attn.k_b_proj";
+  keys.rows = checked_mul(l->heads, l->latent);
+  keys.columns = l->nope;
+  values.name = "self_attn.v_b_proj";
+  values.rows = checked_mul(l->heads, l->v_width);
+  *whole = keys;
+  layer.weights.insert(std::next(whole), values);
+}
+
 // Norms, biases, filters and routers stay in 32 bits.
 bool stays_exact(const Weight& w) { return !w.is_matrix || w.role == Role::router; }
 
@@ -186,6 +211,8 @@ const FileType* find_file_type(std::string_view name) {
 
 void use_file_type(const FileType& type, ModelSpec& model) {
   const Facts facts = facts_of(model);
+  if (!has_word(kWholeLatents, model.model_type))
+    for (Layer& layer : model.layers) cut_latents(layer);
   use_in_layers(type, facts, model);
   use_in_ends(type, facts, model);
   for (Weight& w : model.vision) w.format = &format_named("fp16");  // a file of its own

@@ -59,11 +59,20 @@ GgufWriter file_of(const ModelSpec& model, const std::string& architecture) {
   writer.text("general.architecture", architecture);
   number("block_count", static_cast<std::int64_t>(model.layers.size()));
   number("embedding_length", model.hidden);
-  const auto& a = std::get<Attention>(model.layers[0].mixer.kind);
-  number("attention.head_count", a.heads);
-  number("attention.head_count_kv", a.kv_heads);
-  number("attention.key_length", a.k_width);
-  number("attention.value_length", a.v_width);
+  if (const auto* a = std::get_if<Attention>(&model.layers[0].mixer.kind)) {
+    number("attention.head_count", a->heads);
+    number("attention.head_count_kv", a->kv_heads);
+    number("attention.key_length", a->k_width);
+    number("attention.value_length", a->v_width);
+  } else {
+    const auto& l = std::get<Latent>(model.layers[0].mixer.kind);
+    number("attention.head_count", l.heads);
+    number("attention.head_count_kv", 1);
+    number("attention.kv_lora_rank", l.latent);
+    number("attention.key_length_mla", l.nope + l.rope);
+    number("attention.value_length_mla", l.v_width);
+    number("rope.dimension_count", l.rope);
+  }
   if (architecture == "gemma2") number("attention.sliding_window", 4096);
   for (const Weight& w : model.layers.back().weights)
     if (w.role == Role::routed_expert && w.name.ends_with("down_proj")) {
@@ -92,7 +101,8 @@ TEST_CASE("a file written as a recipe says weighs what the recipe predicts, role
   for (const auto& [name, architecture] :
        {std::pair{"llama-3.1-8b", "llama"}, std::pair{"qwen2.5-7b", "qwen2"},
         std::pair{"qwen3-8b", "qwen3"}, std::pair{"qwen3-30b-a3b", "qwen3moe"},
-        std::pair{"mixtral-8x7b", "llama"}, std::pair{"gemma-2-9b", "gemma2"}})
+        std::pair{"mixtral-8x7b", "llama"}, std::pair{"gemma-2-9b", "gemma2"},
+        std::pair{"deepseek-v2-lite", "deepseek2"}})
     for (const char* recipe : {"q4_k_m", "q6_k", "iq3_xs", "q3_k_xl", "mxfp4_moe"}) {
       CAPTURE(name);
       CAPTURE(recipe);
