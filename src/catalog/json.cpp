@@ -111,38 +111,80 @@ struct CountingIterator {
   friend bool operator!=(const CountingIterator& a, const CountingIterator& b) { return !(a == b); }
 };
 
-// Passes events on; positions are the parser's own.
+// Feeds characters to the parser and says how far it came.
+struct FollowedIterator {
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  const char* at;
+  const char** reached;
+
+  reference operator*() const { return *at; }
+  FollowedIterator& operator++() {
+    *reached = ++at;
+    return *this;
+  }
+  FollowedIterator operator++(int) {
+    FollowedIterator before = *this;
+    ++*this;
+    return before;
+  }
+  friend bool operator==(const FollowedIterator& a, const FollowedIterator& b) {
+    return a.at == b.at;
+  }
+  friend bool operator!=(const FollowedIterator& a, const FollowedIterator& b) { return !(a == b); }
+};
+
+// Passes events on, each with its place.
 class Relay : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit Relay(JsonVisitor& visitor) : visitor_(visitor) {}
+  Relay(JsonVisitor& visitor, const char* start, const char* const* reached)
+      : visitor_(visitor), start_(start), reached_(reached) {}
 
-  bool null() override { return visitor_.other(), true; }
-  bool boolean(bool) override { return visitor_.other(), true; }
-  bool number_integer(number_integer_t) override { return visitor_.other(), true; }
-  bool number_unsigned(number_unsigned_t value) override { return visitor_.integer(value), true; }
-  bool number_float(number_float_t, const string_t&) override { return visitor_.other(), true; }
-  bool string(string_t& text) override { return visitor_.text(std::move(text)), true; }
+  bool null() override { return to().other(), true; }
+  bool boolean(bool) override { return to().other(), true; }
+  bool number_integer(number_integer_t) override { return to().other(), true; }
+  bool number_unsigned(number_unsigned_t value) override { return to().integer(value), true; }
+  bool number_float(number_float_t, const string_t&) override { return to().other(), true; }
+  bool string(string_t& text) override { return to().text(std::move(text)), true; }
   bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return visitor_.open(true), true; }
-  bool end_object() override { return visitor_.close(), true; }
-  bool start_array(std::size_t) override { return visitor_.open(false), true; }
-  bool end_array() override { return visitor_.close(), true; }
-  bool key(string_t& text) override { return visitor_.key(std::move(text)), true; }
+  bool start_object(std::size_t) override { return to().open(true), true; }
+  bool end_object() override { return to().close(), true; }
+  bool start_array(std::size_t) override { return to().open(false), true; }
+  bool end_array() override { return to().close(), true; }
+  bool key(string_t& text) override { return to().key(std::move(text)), true; }
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception&) override {
     throw Error("not valid JSON").at_offset(static_cast<std::int64_t>(position));
   }
 
  private:
+  JsonVisitor& to() {
+    visitor_.offset = static_cast<std::size_t>(*reached_ - start_);
+    return visitor_;
+  }
+
   JsonVisitor& visitor_;
+  const char* start_;
+  const char* const* reached_;
 };
 
 }  // namespace
 
 void visit_json(std::string_view text, JsonVisitor& visitor) {
-  Relay relay(visitor);
-  if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &relay))
-    throw Error("not valid JSON");
+  const char* reached = text.data();
+  Relay relay(visitor, text.data(), &reached);
+  const FollowedIterator begin{text.data(), &reached}, end{text.data() + text.size(), &reached};
+  try {
+    if (!nlohmann::json::sax_parse(begin, end, &relay)) throw Error("not valid JSON");
+  } catch (Error& e) {
+    e.at_offset(static_cast<std::int64_t>(visitor.offset));
+    e.offset = std::min(e.offset, static_cast<std::int64_t>(text.size()));  // where it is cut off
+    throw;
+  }
 }
 
 Node parse_json(std::string_view given) {

@@ -8,6 +8,7 @@
 #include "catalog/gguf_models.h"
 #include "catalog/huggingface.h"
 #include "catalog/scratch.h"
+#include "model/cache.h"
 #include "model/parameters.h"
 
 using namespace kvplan;
@@ -119,6 +120,9 @@ TEST_CASE("BERT has layers and no cache, from its file as from its configuration
     CHECK_FALSE(layer.mixer.causal);
     CHECK_FALSE(layer.mixer.causal);
   }
+  // gpustack/gguf-parser-go#2, gpustack/gpustack#2412: 9.9 and 13.8 GiB were estimated for such
+  // files as if they kept a cache; less than one was used.
+  CHECK(cache_groups(model, cache_formats("f16")).empty());
 }
 
 TEST_CASE("a diffusion model's file says that it decodes otherwise, as its configuration does") {

@@ -74,6 +74,19 @@ TEST_CASE("a ring in place of a shard is a shard that is missing") {
   CHECK(model.warnings[0].code == "missing-shards");
 }
 
+TEST_CASE("a ring or a pipe beside a configuration is no part of it") {
+  const Scratch scratch;
+  const std::string config = scratch.write("config.json", R"({"model_type": "llama",
+      "hidden_size": 64, "vocab_size": 100, "num_hidden_layers": 1, "num_attention_heads": 4,
+      "intermediate_size": 96})");
+  const std::string beside = scratch.path("hf_quant_config.json");
+  fs::create_symlink(beside, beside);
+  CHECK(refusal(config) == "none");
+  fs::remove(beside);
+  REQUIRE(mkfifo(beside.c_str(), 0600) == 0);
+  CHECK(refusal(config) == "this is no ordinary file");
+}
+
 TEST_CASE("a file of a tebibyte is read by its header alone") {
   const Scratch scratch;
   const std::string gguf = scratch.write("sparse.gguf", small().file());

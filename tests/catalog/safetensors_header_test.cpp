@@ -23,6 +23,9 @@ std::string refusal(const std::string& bytes) {
   try {
     parse(bytes);
   } catch (const Error& e) {
+    CAPTURE(e.what());
+    CHECK(e.offset >= 0);
+    CHECK(e.offset <= static_cast<std::int64_t>(bytes.size()));
     return e.what();
   }
   return "none";
@@ -135,4 +138,21 @@ TEST_CASE("headers of the wrong shape, too deep or too long are refused at once"
     CHECK(e.offset >= 8 + 6);
     CHECK(e.offset <= 8 + 8);
   }
+}
+
+TEST_CASE("a fault is placed at the byte where the header says it") {
+  const std::string a = R"("a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]})";
+  const auto place = [](const std::string& bytes) {
+    try {
+      parse(bytes);
+    } catch (const Error& e) {
+      return e.offset;
+    }
+    return std::int64_t{-1};
+  };
+  // 8 bytes of length, then the text up to the end of "F33".
+  const std::string odd = R"({"a":{"dtype":"F33","shape":[1],"data_offsets":[0,1]}})";
+  CHECK(place(file(odd, 1)) == 8 + static_cast<std::int64_t>(odd.find("\",\"shape") + 1));
+  // A name that stands twice: where the second is described.
+  CHECK(place(file("{" + a + "," + a + "}", 2)) >= 8 + static_cast<std::int64_t>(a.size() + 2));
 }

@@ -13,6 +13,7 @@
 namespace kvplan::safetensors {
 namespace {
 
+constexpr std::size_t kLengthBytes = 8;             // of the header, before it
 constexpr std::uint64_t kMostHeader = 100'000'000;  // the reference implementation's own bound
 constexpr std::size_t kMostTensors = 1'000'000;
 constexpr std::size_t kMostDimensions = 8;
@@ -34,6 +35,7 @@ class Visitor : public JsonVisitor {
   struct Entry {
     StoredTensor tensor;
     std::vector<std::uint64_t> offsets;
+    std::size_t place = 0;  // of its description in the header
     bool has_shape = false;
   };
   std::vector<Entry> entries;
@@ -80,6 +82,7 @@ class Visitor : public JsonVisitor {
   void start_tensor() {
     if (entries.size() >= kMostTensors) throw broken("more than 1,000,000 tensors");
     entries.emplace_back().tensor.name = name_;
+    entries.back().place = offset;
     field_.clear();
     shape_.clear();
   }
@@ -145,20 +148,24 @@ Head read_head(std::istream& in) {
 
 // The data section is covered once and wholly.
 void check_extents(std::vector<Visitor::Entry>& entries, const Head& head) {
-  const auto base = static_cast<std::int64_t>(8 + head.json.size());
+  const auto place_of = [](const Visitor::Entry& entry) {
+    return static_cast<std::int64_t>(kLengthBytes + entry.place);
+  };
   std::vector<const Visitor::Entry*> sorted;
   std::unordered_set<std::string_view> names;
   for (const auto& entry : entries) {
     sorted.push_back(&entry);
     if (!names.insert(entry.tensor.name).second)
-      throw broken("tensor '" + entry.tensor.name + "' stands twice").of(entry.tensor.name);
+      throw broken("tensor '" + entry.tensor.name + "' stands twice")
+          .of(entry.tensor.name)
+          .at_offset(place_of(entry));
   }
   std::sort(sorted.begin(), sorted.end(),
             [](const auto* a, const auto* b) { return a->offsets < b->offsets; });
   std::uint64_t end = 0;
   for (const auto* e : sorted) {
     const auto fail = [&](const std::string& what) {
-      return broken(what).of(e->tensor.name).at_offset(base + static_cast<std::int64_t>(end));
+      return broken(what).of(e->tensor.name).at_offset(place_of(*e));
     };
     if (e->offsets[1] < e->offsets[0] ||
         e->offsets[1] - e->offsets[0] != static_cast<std::uint64_t>(e->tensor.bytes.n))
@@ -171,7 +178,8 @@ void check_extents(std::vector<Visitor::Entry>& entries, const Head& head) {
       throw fail("a tensor's data reach beyond the end of the file; is its download complete?");
   }
   if (end != head.data)
-    throw broken("data that belong to no tensor").at_offset(base + static_cast<std::int64_t>(end));
+    throw broken("data that belong to no tensor")
+        .at_offset(static_cast<std::int64_t>(kLengthBytes + head.json.size() + end));
 }
 
 }  // namespace
@@ -183,7 +191,7 @@ std::vector<StoredTensor> parse_header(std::istream& in) {
   try {
     visit_json(head.json, visitor);
   } catch (Error& e) {
-    if (e.offset >= 0) e.offset += 8;
+    if (e.offset >= 0) e.offset += kLengthBytes;
     throw;
   }
   check_extents(visitor.entries, head);
