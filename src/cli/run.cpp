@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 
@@ -11,6 +9,7 @@
 #include "cli/host.h"
 #include "cli/output.h"
 #include "cli/parse.h"
+#include "cli/refusal.h"
 #include "cli/terminal.h"
 
 namespace kvplan {
@@ -79,7 +78,7 @@ RenderOptions render_options(const Request& request) {
 }
 
 void warn(const std::vector<Warning>& warnings) {
-  for (const Warning& w : warnings) fmt::print(stderr, "kv-plan: warning: {}\n", w.message);
+  for (const Warning& w : warnings) std::fputs(warning_text(w).c_str(), stderr);
 }
 
 }  // namespace
