@@ -8,11 +8,15 @@
 namespace kvplan {
 namespace {
 
-// Keys and values of cross-attention are computed once per request, not by each step.
-bool only_source(const Mixer& mixer) {
-  return !mixer.reach.empty() &&
-         std::all_of(mixer.reach.begin(), mixer.reach.end(),
-                     [](const Reach& r) { return std::holds_alternative<Source>(r); });
+bool is_source(const Reach& reach) { return std::holds_alternative<Source>(reach); }
+
+// Keys and values of cross-attention are computed once per request, not by each step: those of a
+// layer that looks at nothing else, and those of a decoder beside its encoder, by their names.
+bool looks_once(const Weight& w, const Mixer& mixer) {
+  const auto& reach = mixer.reach;
+  if (std::none_of(reach.begin(), reach.end(), is_source)) return false;
+  return w.name == "encoder_attn.k_proj" || w.name == "encoder_attn.v_proj" ||
+         (w.sharding == Sharding::kv_heads && std::all_of(reach.begin(), reach.end(), is_source));
 }
 
 }  // namespace
@@ -21,7 +25,7 @@ void WeightFold::add(const Weight& w, const Mixer* mixer) {
   const Bytes bytes = bytes_on_rank(w, mixer);
   terms_.resident += bytes;
   if (w.role == Role::vision) return;
-  if (mixer && w.sharding == Sharding::kv_heads && only_source(*mixer)) return;
+  if (mixer && looks_once(w, *mixer)) return;
   if (w.role == Role::embedding && !w.is_matrix) {
     terms_.tables += bytes;
     terms_.table_row += Bytes(bytes.n / std::max<std::int64_t>(1, w.rows));

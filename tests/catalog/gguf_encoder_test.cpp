@@ -8,8 +8,10 @@
 #include "catalog/gguf_models.h"
 #include "catalog/huggingface.h"
 #include "catalog/scratch.h"
+#include "cost/decode.h"
 #include "model/cache.h"
 #include "model/parameters.h"
+#include "model/recipe.h"
 
 using namespace kvplan;
 using namespace kvplan::testing;
@@ -101,6 +103,23 @@ TEST_CASE("a T5 file holds its published parameters, in the layers they belong t
     for (const Weight& x : stored.layers[i].weights) ours += x.elements();
     for (const Weight& x : configured.layers[i].weights) theirs += x.elements();
     CHECK(ours == theirs);
+  }
+}
+
+// Of 12 decoder layers the 8 square matrices but those of keys and values of the source, and the
+// feed-forward's three; and the head. From a file as from a configuration.
+TEST_CASE("a step reads no matrix that a request needs but once, and nothing of the encoder") {
+  const GgufWriter w = flan_t5_base();
+  const Scratch scratch;
+  const ModelSpec stored = read_gguf(scratch.write("m.gguf", w.head(), w.data_bytes()));
+  const ModelSpec configured = apply_recipe(read_huggingface(parse_json(kFlanT5Base)), "fp16");
+  constexpr std::int64_t kMatrices = 12LL * (6 * 768 * 768 + 3 * 768 * 2048) + 768LL * 32128;
+  DeviceSpec device;
+  device.bandwidth.value = BytesPerSecond(1e12);
+  for (const ModelSpec* model : {&stored, &configured}) {
+    const Bytes read = DecodeModel(*model, {}, device).at(Tokens(100), 1).weight_bytes;
+    CHECK(read.n >= 2 * kMatrices);
+    CHECK(read.n < 2 * kMatrices + 500'000);  // norms, positions, a row of the table
   }
 }
 
