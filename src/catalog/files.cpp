@@ -4,11 +4,33 @@
 #include <cerrno>
 #include <filesystem>
 #include <iterator>
+#include <string_view>
 
 #include "catalog/builder.h"
 #include "error.h"
 
 namespace kvplan {
+namespace {
+
+struct Impostor {
+  std::string_view start;
+  const char *what, *advice;
+};
+constexpr const char* kOlder = "this model is in a format older than GGUF";
+constexpr const char* kConvert = "llama.cpp reads it no more since 2023: fetch it as GGUF.";
+constexpr const char* kPage = "this is a web page, not the file";
+constexpr const char* kDownload = "Download the file itself; a sign-in may be needed.";
+constexpr Impostor kImpostors[] = {
+    {"version https://git-lfs", "this is a pointer that Git LFS left in place of the file",
+     "Run git lfs pull, or download the file itself."},
+    {"<!DOCTYPE", kPage, kDownload},
+    {"<!doctype", kPage, kDownload},
+    {"<html", kPage, kDownload},
+    {"tjgg", kOlder, kConvert},  // "ggjt" and so on, as little-endian numbers
+    {"lmgg", kOlder, kConvert},
+    {"fmgg", kOlder, kConvert}};
+
+}  // namespace
 
 std::ifstream open_file(const std::string& path) {
   namespace fs = std::filesystem;
@@ -27,6 +49,19 @@ std::ifstream open_file(const std::string& path) {
     throw Error("the file cannot be opened: " +
                 std::error_code(errno, std::generic_category()).message())
         .in(path);
+  return in;
+}
+
+std::ifstream open_weights(const std::string& path) {
+  std::ifstream in = open_file(path);
+  std::string start(64, '\0');
+  in.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(in.gcount()));
+  for (const Impostor& impostor : kImpostors)
+    if (start.starts_with(impostor.start))
+      throw Error(impostor.what).in(path).at_offset(0).advise(impostor.advice);
+  in.clear();
+  in.seekg(0);
   return in;
 }
 

@@ -87,6 +87,20 @@ TEST_CASE("a ring or a pipe beside a configuration is no part of it") {
   CHECK(refusal(config) == "this is no ordinary file");
 }
 
+TEST_CASE("what often lies in a file's place is called by its name") {
+  const Scratch scratch;
+  for (const char* name : {"m.gguf", "m.safetensors"}) {
+    const std::string lfs = scratch.write(
+        name, "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 4920734272\n");
+    CHECK(refusal(lfs).find("Git LFS") != std::string::npos);
+    CHECK(refusal(scratch.write(name, "<!DOCTYPE html><title>Sign in</title>")).find("web page") !=
+          std::string::npos);
+  }
+  CHECK(refusal(scratch.write("m.gguf", "tjgg\1\0\0\0")).find("older") != std::string::npos);
+  CHECK(refusal(scratch.write("m.gguf", GgufWriter(1).file())).find("version 1") !=
+        std::string::npos);
+}
+
 TEST_CASE("a file of a tebibyte is read by its header alone") {
   const Scratch scratch;
   const std::string gguf = scratch.write("sparse.gguf", small().file());

@@ -76,6 +76,10 @@ void Parser::read_start() {
     in_.set_big_endian(true);
     version = __builtin_bswap32(version);
   }
+  if (version == 1)
+    throw Error("GGUF version 1 is read no more, by llama.cpp neither")
+        .at_offset(4)
+        .advise("Fetch or convert the model again: files since October 2023 are newer.");
   if (version != 2 && version != 3)
     throw at(4, "GGUF version " + std::to_string(version) + " is not known; 2 and 3 are");
   file_.version = version;

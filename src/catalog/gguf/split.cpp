@@ -16,7 +16,7 @@ constexpr std::string_view kEnding = ".gguf";
 constexpr std::size_t kMostTensors = 1'000'000;  // of all parts
 
 GgufFile read_file(const std::string& path) {
-  std::ifstream in = open_file(path);
+  std::ifstream in = open_weights(path);
   try {
     return parse_gguf(in);
   } catch (Error& e) {

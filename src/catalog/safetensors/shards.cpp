@@ -20,7 +20,7 @@ constexpr std::uintmax_t kMostIndexBytes = 100'000'000;
 constexpr std::size_t kMostTensors = 1'000'000;  // of all files
 
 std::vector<StoredTensor> read_file(const std::string& path) {
-  std::ifstream in = open_file(path);
+  std::ifstream in = open_weights(path);
   try {
     return parse_header(in);
   } catch (Error& e) {
