@@ -61,6 +61,7 @@ std::optional<GemmLibrary> onednn() {
   auto* sgemm = found<Sgemm>(library, "dnnl_sgemm");
   auto* bgemm = found<Bgemm>(library, "dnnl_gemm_bf16bf16f32");
   auto* version = found<const Version*()>(library, "dnnl_version");
+  auto* instructions = found<std::uint32_t()>(library, "dnnl_get_effective_cpu_isa");
   // Of the OpenMP that it runs on, which makes a team for each thread that calls.
   auto* set_threads = found<void(int)>(library, "omp_set_num_threads");
   if (!sgemm || !version || !set_threads) return std::nullopt;
@@ -70,10 +71,11 @@ std::optional<GemmLibrary> onednn() {
       return gemm('N', 'T', p.n, p.m, p.k, 1, p.w, p.k, p.x, p.x_stride, 0, p.y, p.y_stride) == 0;
     };
   };
-  GemmLibrary found{
-      "oneDNN " + std::to_string(version()->major) + "." + std::to_string(version()->minor),
-      product(sgemm),
-      {}};
+  GemmLibrary found{"oneDNN " + std::to_string(version()->major) + "." +
+                        std::to_string(version()->minor) +
+                        (instructions && has_amx(instructions()) ? " with AMX" : ""),
+                    product(sgemm),
+                    {}};
   if (bgemm) found.bf16 = product(bgemm);
   return found;
 }
@@ -102,6 +104,13 @@ const Looked& looked() {
 }
 
 }  // namespace
+
+bool has_amx(std::uint32_t onednn_isa) {
+  // dnnl_cpu_isa_avx512_core_amx in dnnl_types.h of 2.6, and since 3.0, where later ones include
+  // it.
+  constexpr std::uint32_t kOfVersion2 = 0x3e7, kOfVersion3 = 0xfef;
+  return onednn_isa == kOfVersion2 || (onednn_isa & kOfVersion3) == kOfVersion3;
+}
 
 const std::vector<GemmLibrary>& gemm_libraries() { return looked().libraries; }
 std::vector<std::string> missing_gemm_libraries() { return looked().missing; }

@@ -25,6 +25,10 @@ struct GemmLibrary {
   std::function<bool(const LibraryProduct<std::uint16_t>&)> bf16;  // empty: it has none
 };
 
+// Whether oneDNN, which says so by number, multiplies bf16 in the tiles of AMX here. The bundled
+// kernels do not: with few rows memory sets the time, and of many a library makes more.
+bool has_amx(std::uint32_t onednn_isa);
+
 // oneDNN and OpenBLAS, as far as they are installed; opened at the first call.
 const std::vector<GemmLibrary>& gemm_libraries();
 // Those that are not, each with what that costs.

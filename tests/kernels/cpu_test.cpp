@@ -72,6 +72,17 @@ TEST_CASE("products of many rows agree with the reference in every library that 
     }
 }
 
+TEST_CASE("the number by which oneDNN names its instructions tells whether it has AMX") {
+  // dnnl_types.h: avx512_core_bf16, avx512_core_amx and avx2_vnni of 2.6; avx512_core_fp16,
+  // avx512_core_amx and avx512_core_amx_fp16 of 3.
+  CHECK(!has_amx(0xe7));
+  CHECK(has_amx(0x3e7));
+  CHECK(!has_amx(0x407));
+  CHECK(!has_amx(0x1ef));
+  CHECK(has_amx(0xfef));
+  CHECK(has_amx(0x1fef));
+}
+
 TEST_CASE("decode attention agrees with the reference for every group, width and format") {
   for (const char* name : {"fp32", "bf16", "fp16", "fp8", "int8-head"}) {
     const Format& format = format_named(name);
