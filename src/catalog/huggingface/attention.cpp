@@ -25,7 +25,7 @@ void add_qk_norms(const Draft& d, Layer& layer, const Attention& a) {
   Family::QkNorm kind = d.family.qk_norm;
   if (!d.keys.flag({"use_qk_norm", "qk_layernorm"}, !d.family.qk_norm_on_request)) return;
   const std::string said = d.keys.text({"qk_norm_type"});
-  if (said == "per_layer") kind = Family::per_layer;
+  if (said == "per_layer" || said == "olmo") kind = Family::per_layer;
   if (said == "per_head") kind = Family::per_head;
   if (kind == Family::no_qk_norm) return;
   const std::int64_t q_heads = kind == Family::per_layer ? a.heads : 1,

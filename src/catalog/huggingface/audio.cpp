@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encoders of sound: Whisper's and its kin, and the conformers of Gemma (Universal Speech Model,
 // Zhang et al. 2023).
+#include "catalog/huggingface/class_defaults.h"
 #include "catalog/huggingface/towers.h"
 #include "word_list.h"
 
@@ -51,6 +52,25 @@ std::int64_t voxtral(const Keys& k, std::int64_t hidden) {
   c.add(whisper(k));
   c.linear(k.count_or({"intermediate_size"}, 5120), hidden, false);
   c.linear(hidden, hidden, false);
+  return c.n;
+}
+
+// Whisper and two products.
+std::int64_t flamingo(const Keys& k, std::int64_t hidden) {
+  Count c;
+  c.add(whisper(k));
+  c.linear(width_of(k), hidden, true);
+  c.linear(hidden, hidden, true);
+  return c.n;
+}
+
+// Rotary positions; four frames joined pass twice the hidden width.
+std::int64_t glm_asr(const Keys& k, std::int64_t hidden) {
+  Count c;
+  c.add(whisper_front(k));
+  c.add(whisper_blocks(k, false));
+  c.linear(k.count_or({"intermediate_size"}, 5120), 2 * hidden, true);
+  c.linear(2 * hidden, hidden, true);
   return c.n;
 }
 
@@ -139,9 +159,11 @@ struct Shape {
 constexpr Shape kShapes[] = {
     {"gemma3n", gemma3n},
     {"gemma4", gemma4, true},
+    {"audioflamingo3 musicflamingo", flamingo},
+    {"glmasr", glm_asr},
     {"qwen2_audio", qwen2_audio},
     {"qwen2_5_omni qwen2_5_omni_thinker", qwen25_omni},
-    {"qwen3_omni_moe qwen3_omni_moe_thinker", qwen3_omni},
+    {"qwen3_omni_moe qwen3_omni_moe_thinker qwen3_asr", qwen3_omni},
     {"voxtral", voxtral},
 };
 
@@ -151,6 +173,13 @@ const Shape* find_shape(std::string_view type) {
   return nullptr;
 }
 
+void add_encoder(Draft& d, const Shape& shape, const Node& config) {
+  const Node* type = config.find("model_type");
+  const std::string_view of_class = type ? class_defaults(type->text) : "";
+  const Node defaults = of_class.empty() ? Node{} : parse_yaml(of_class);
+  add_tower(d, "audio_tower", shape.count(Keys(config, &defaults), d.hidden), shape.apart);
+}
+
 }  // namespace
 
 void read_audio(Draft& d) {
@@ -158,8 +187,7 @@ void read_audio(Draft& d) {
   const Node* config = (thinker ? *thinker : d.top).find({"audio_config"});
   if (!config) config = d.keys.find({"audio_config"});
   if (!config || config->kind != Node::map) return;
-  if (const Shape* shape = find_shape(d.model.model_type))
-    return add_tower(d, "audio_tower", shape->count(Keys(*config), d.hidden), shape->apart);
+  if (const Shape* shape = find_shape(d.model.model_type)) return add_encoder(d, *shape, *config);
   d.warn("audio-not-counted", "the audio encoder of '" + d.model.model_type +
                                   "' is not counted: kv-plan has no shape for it");
 }

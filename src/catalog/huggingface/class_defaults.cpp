@@ -54,6 +54,36 @@ constexpr ClassDefaults kTowers[] = {
     {"qwen3_5",
      "{hidden_size: 1152, intermediate_size: 4304, depth: 27, patch_size: 16, "
      "out_hidden_size: 3584, temporal_patch_size: 2, num_position_embeddings: 2304}"},
+    {"qianfan_ocr_vision",
+     "{hidden_size: 1024, intermediate_size: 4096, num_hidden_layers: 24, image_size: 448, "
+     "patch_size: 14, attention_bias: true}"},
+    {"qwen3_asr_encoder",
+     "{d_model: 1024, encoder_layers: 24, encoder_ffn_dim: 4096, num_mel_bins: 128, "
+     "downsample_hidden_size: 480, output_dim: 3584}"},
+    {"paddleocr_vl_vision",
+     "{hidden_size: 1152, intermediate_size: 4304, num_hidden_layers: 27, image_size: 384, "
+     "patch_size: 14}"},
+    {"video_llama_3_vision",
+     "{hidden_size: 768, intermediate_size: 3072, num_hidden_layers: 12, patch_size: 16}"},
+    {"ovis2_vision",
+     "{hidden_size: 1024, intermediate_size: 2816, num_hidden_layers: 24, image_size: 224, "
+     "patch_size: 14, vocab_size: 16384}"},
+    {"sam_vision_model",
+     "{hidden_size: 768, num_hidden_layers: 12, num_attention_heads: 12, image_size: 1024, "
+     "patch_size: 16, output_channels: 256, window_size: 14, mlp_dim: 3072, "
+     "global_attn_indexes: [2, 5, 8, 11]}"},
+    {"step3p5_vision",
+     "{hidden_size: 1536, num_hidden_layers: 47, image_size: 728, patch_size: 14}"},
+    {"glm_ocr_vision",
+     "{hidden_size: 1024, intermediate_size: 4096, depth: 24, image_size: 336, patch_size: 14, "
+     "out_hidden_size: 1536, temporal_patch_size: 2, num_heads: 16}"},
+    {"ernie4_5_vl_moe_vision",
+     "{hidden_size: 1280, intermediate_size: 5120, depth: 32, patch_size: 14}"},
+    {"molmo2_vision",
+     "{hidden_size: 1152, intermediate_size: 4304, num_hidden_layers: 25, patch_size: 14}"},
+    {"exaone4_5_vision",
+     "{hidden_size: 3584, intermediate_size: 3420, depth: 32, patch_size: 14, num_heads: 16, "
+     "num_key_value_heads: 8, out_hidden_size: 3584, temporal_patch_size: 2}"},
     {"llama4_vision_model",
      "{hidden_size: 768, intermediate_size: 5632, num_hidden_layers: 34, image_size: 448, "
      "patch_size: 14, projector_input_dim: 4096, projector_output_dim: 4096, "

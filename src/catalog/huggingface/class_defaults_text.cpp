@@ -10,7 +10,7 @@ constexpr ClassDefaults kText[] = {
     {"aria_text",
      "{hidden_size: 4096, intermediate_size: 4096, num_hidden_layers: 32, "
      "num_attention_heads: 32, vocab_size: 32000, moe_num_experts: 8, "
-     "moe_num_shared_experts: 2, max_position_embeddings: 2048}"},
+     "moe_topk: 2, moe_num_shared_experts: 2, max_position_embeddings: 2048}"},
     {"cohere",
      "{hidden_size: 8192, intermediate_size: 22528, num_hidden_layers: 40, "
      "num_attention_heads: 64, vocab_size: 256000, max_position_embeddings: 8192}"},

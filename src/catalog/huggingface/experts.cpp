@@ -114,8 +114,11 @@ void read_experts(Draft& d) {
   const Keys& k = nested ? *nested : d.keys;
   const auto count = k.uniform(kCount);
   const auto active = k.uniform(kActive, count.value_or(0) > 1 ? 1 : 0);
-  const auto width =
-      k.uniform({"moe_intermediate_size", "expert_ffn_hidden_size", "ffn_hidden_size"});
+  constexpr std::string_view kWidth[] = {"moe_intermediate_size", "expert_ffn_hidden_size",
+                                         "ffn_hidden_size"};
+  const Node* said = k.find(kWidth);
+  const bool by_modality = d.family.experts_by_modality && said && said->kind == Node::list;
+  const auto width = by_modality ? k.entry_integer(kWidth, 0) : k.uniform(kWidth);
   d.keys.pass_over(kLayout);
   if (!count || *count <= 1) return;
   k.required(kActive);

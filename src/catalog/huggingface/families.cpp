@@ -20,7 +20,7 @@ constexpr Family kGated[] = {
     {.types = "llama mistral ministral ministral3 mixtral baichuan xverse aquila Yi "
               "deepseek deepseek_v2 deepseek_v3 deepseek_v32 glm_moe_dsa kimi_k2 exaone "
               "granite granitemoe granitemoeshared phi3 phi3_v phi4mm phi4_multimodal bailing_moe "
-              "glm4_moe_lite helium iquestcoder mistral4 youtu"},
+              "glm4_moe_lite aria aria_text helium iquestcoder mistral4 youtu"},
     {.types = "afmoe",
      .norms = 4,
      .qk_norm = kPerHead,
@@ -40,7 +40,7 @@ constexpr Family kGated[] = {
     {.types = "cohere2 cohere2_moe", .tied = true, .norm = kNoBias, .norms = 1, .global_every = 4},
     {.types = "dbrx", .norm = kNoBias},
     {.types = "dots1", .qk_norm = kPerHead, .router_bias = true},
-    {.types = "ernie4_5", .tied = true},
+    {.types = "ernie4_5 paddleocr_vl paddleocr_vl_text", .tied = true},
     {.types = "ernie4_5_moe", .tied = true, .router_bias = true},
     {.types = "exaone4 mellum lara_mini lara_mini_text", .qk_norm = kPerHead},
     {.types = "exaone_moe", .qk_norm = kPerHead, .router_bias = true},
@@ -56,7 +56,7 @@ constexpr Family kGated[] = {
     {.types = "glm4", .norms = 4, .bias_reaches_o = false},
     {.types = "glm4v glm4v_text glm46v", .norms = 4, .qkv_bias = true, .bias_reaches_o = false},
     {.types = "granite_swa granitemoe_swa", .sinks = true},
-    {.types = "hyperclovax", .norms = 4},
+    {.types = "hyperclovax glm_ocr glm_ocr_text", .norms = 4},
     {.types = "glm4_moe glm4v_moe glm4v_moe_text",
      .qk_norm = kPerHead,
      .qk_norm_on_request = true,

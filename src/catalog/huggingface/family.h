@@ -35,6 +35,8 @@ struct Family {
 
   bool router_bias = false;  // a correction per expert, whatever topk_method says
   bool shared_gate = false;  // a gate for the shared expert
+  // Lists of widths and of first layers are by modality; text's come first (ERNIE 4.5 VL).
+  bool experts_by_modality = false;
 
   bool embedding_norm = false;
   // A learned position table of context + this many rows.

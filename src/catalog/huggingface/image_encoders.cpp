@@ -117,9 +117,10 @@ constexpr ImageEncoder kEncoders[] = {
     {"clip_vision_model", clip},
     {"siglip_vision_model", siglip},
     {"siglip2_vision_model", siglip2},
-    {"headless_siglip idefics2 idefics2_vision idefics3 idefics3_vision smolvlm_vision",
+    {"headless_siglip paddleocr_vl_vision idefics2 idefics2_vision idefics3 idefics3_vision "
+     "smolvlm_vision",
      headless_siglip},
-    {"internvl_vision intern_vit_6b", intern_vit},
+    {"internvl_vision qianfan_ocr_vision intern_vit_6b", intern_vit},
     {"pixtral", pixtral},
     {"moonvit kimi_k25", moonvit},
     {"gemma4_vision", gemma4},
@@ -150,7 +151,8 @@ std::int64_t Tower::positions() const {
 
 const ImageEncoder* find_image_encoder(std::string_view type) {
   if (type.empty()) return nullptr;
-  for (const auto& encoders : {std::span<const ImageEncoder>(kEncoders), projecting_encoders()})
+  for (const auto& encoders :
+       {std::span<const ImageEncoder>(kEncoders), projecting_encoders(), special_encoders()})
     for (const ImageEncoder& encoder : encoders)
       if (has_word(encoder.types, type)) return &encoder;
   return nullptr;

@@ -32,6 +32,15 @@ std::int64_t qwen25(const Tower& t) {
   return c.n;
 }
 
+// The same with fewer heads of keys and values than of queries (EXAONE 4.5).
+std::int64_t exaone45(const Tower& t) {
+  const std::int64_t width = t.width(), heads = t.v.count({"num_heads", "num_attention_heads"}),
+                     kv_heads = t.v.count_or({"num_key_value_heads"}, heads);
+  if (width % heads != 0) t.v.refuse({"num_heads"}, "does not divide the width");
+  const std::int64_t spared = 2 * (heads - kv_heads) * (width / heads);
+  return checked_sub(qwen25(t), product(t.depth(), spared, width + 1));
+}
+
 // Some layers' outputs go to the text model too, each through a merger of its own.
 std::int64_t qwen3(const Tower& t) {
   const std::int64_t width = t.width(), merge = t.merge(), out = t.v.count({"out_hidden_size"});
@@ -104,6 +113,7 @@ std::int64_t minimax_m3(const Tower& t) {
 constexpr ImageEncoder kEncoders[] = {
     {"qwen2_vl", qwen2},
     {"qwen2_5_vl", qwen25},
+    {"exaone4_5_vision", exaone45},
     {"qwen3_vl qwen3_5", qwen3},
     {"glm4v_vision glm4v_moe_vision", glm4v},
     {"llama4_vision_model", llama4},

@@ -174,16 +174,18 @@ constexpr Wrapper kWrappers[] = {
     {"paligemma", "headless_siglip", paligemma},
     {"gemma3 shieldgemma2", "headless_siglip", gemma3},
     {"gemma4", "gemma4_vision", gemma4, true},
-    {"mistral3", "pixtral", mistral3},
+    {"mistral3 lighton_ocr", "pixtral", mistral3},
     {"idefics2", "idefics2", idefics2},
     {"idefics3 smolvlm", "idefics3", idefics3},
     {"internvl_chat", "intern_vit_6b", internvl},
     {"internvl", "internvl_vision", internvl},
+    {"qianfan_ocr", "qianfan_ocr_vision", internvl},
     {"aya_vision", "headless_siglip", aya_vision},
     {"cohere2_vision", "siglip_vision_model", cohere2_vision},
     {"lfm2_vl lfm2-vl", "siglip2_vision_model", lfm2_vl},
     {"kimi_k25", "kimi_k25", kimi, true},
     {"kimi_vl", "moonvit", kimi},
+    {"paddleocr_vl", "paddleocr_vl_vision", kimi},
     {"llama4", "llama4_vision_model", llama4},
     {"mllama", "mllama_vision_model", mllama},
     {"minicpmv", "headless_siglip", minicpmv},
@@ -199,8 +201,9 @@ constexpr Wrapper kWrappers[] = {
 
 const Wrapper* find_wrapper(std::string_view model_type) {
   if (model_type.empty()) return nullptr;
-  for (const Wrapper& wrapper : kWrappers)
-    if (has_word(wrapper.types, model_type)) return &wrapper;
+  for (const auto& wrappers : {std::span<const Wrapper>(kWrappers), special_wrappers()})
+    for (const Wrapper& wrapper : wrappers)
+      if (has_word(wrapper.types, model_type)) return &wrapper;
   return nullptr;
 }
 

@@ -55,6 +55,8 @@ void rwkv_widths(Draft&);
 void rwkv_layer(Draft&, std::int64_t i, Layer&);
 // variations.cpp: decoders that deviate in one place
 void falcon_layer(Draft&, std::int64_t i, Layer&);
+void ernie_vl_layer(Draft&, std::int64_t i, Layer&);
+void finish_molmo2(Draft&);
 void axk1_layer(Draft&, std::int64_t i, Layer&);
 void bitnet_layer(Draft&, std::int64_t i, Layer&);
 void gpt_neo_layer(Draft&, std::int64_t i, Layer&);

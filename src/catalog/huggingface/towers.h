@@ -47,6 +47,7 @@ struct ImageEncoder {
 };
 const ImageEncoder* find_image_encoder(std::string_view type);  // image_encoders.cpp
 std::span<const ImageEncoder> projecting_encoders();            // projecting_encoders.cpp
+std::span<const ImageEncoder> special_encoders();               // special_encoders.cpp
 
 // What a model puts between a tower of `width` outputs and its text model.
 struct Joint {
@@ -64,6 +65,7 @@ struct Wrapper {
   bool apart = false;                       // the publisher's total leaves the tower out
 };
 const Wrapper* find_wrapper(std::string_view model_type);  // projectors.cpp
+std::span<const Wrapper> special_wrappers();               // special_projectors.cpp
 
 // Adds audio encoders and their projectors; warns of those it has no shape for. audio.cpp
 void read_audio(Draft&);
