@@ -137,7 +137,6 @@ TEST_CASE("BERT has layers and no cache, from its file as from its configuration
   for (const Layer& layer : model.layers) {
     CHECK(layer.role == Layer::main);  // a prompt passes them
     CHECK_FALSE(layer.mixer.causal);
-    CHECK_FALSE(layer.mixer.causal);
   }
   // gpustack/gguf-parser-go#2, gpustack/gpustack#2412: 9.9 and 13.8 GiB were estimated for such
   // files as if they kept a cache; less than one was used.
