@@ -77,13 +77,15 @@ std::optional<Catalog::Match> Catalog::match(std::string_view kind, std::string_
     if (overlay->kind != kind) continue;
     for (const IndexedName& n : overlay->names)
       if (n.key == key)
-        return Match{
-            {overlay->names.front().written, {}, overlay->path, overlay->text}, n.use, n.marketed};
+        return Match{{overlay->names.front().written, {}, overlay->path, overlay->text},
+                     n.use,
+                     n.marketed,
+                     n.count};
   }
   const EmbeddedName* found = find_embedded(kind, key);
   if (!found) return std::nullopt;
   return Match{entry_of(embedded_files()[static_cast<std::size_t>(found->file)]), found->use,
-               std::string(found->marketed)};
+               std::string(found->marketed), found->count};
 }
 
 std::optional<CatalogEntry> Catalog::find(std::string_view kind, std::string_view name) const {

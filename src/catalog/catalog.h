@@ -52,8 +52,10 @@ class Catalog {
   ModelSpec model(std::string_view name_or_path) const;
   // A catalog name or alias, a part as people write it (device_name.h), or a .yaml path. A bare
   // family resolves to its fastest part; `note` then says so. A count before the name is for
-  // counted() to take off.
+  // `counted` to take off.
   DeviceSpec device(std::string_view name_or_path, std::string* note = nullptr) const;
+  // "2xp5.48xlarge" is 16 of the H100 that each has; any other name is counted as names.h says.
+  Counted counted(std::string_view typed) const;
   // Whether `device` knows the name, other than as a path.
   bool has_device(std::string_view name) const;
   // The flags of an engine by name or alias; files of overlays add to what is shipped.
@@ -75,6 +77,7 @@ class Catalog {
     CatalogEntry entry;
     IndexedName::Use use;
     std::string marketed;
+    std::int64_t count = 1;  // of an instance
   };
   void add_overlay(const std::string& directory);
   std::optional<ModelSpec> model_typed(std::string_view name) const;

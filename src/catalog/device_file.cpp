@@ -188,7 +188,7 @@ void read_chip(const Node& section, const Origin& file, DeviceSpec& device) {
 DeviceSpec read_device(const Node& file, std::string_view marketed) {
   allow_only(file, {"name", "title", "aliases", "families", "vendor", "kind", "architecture",
                     "compute_capability", "year", "source", "unverified", "chip", "memory",
-                    "bandwidth", "peaks", "links", "price", "notes"});
+                    "bandwidth", "peaks", "links", "price", "instances", "notes"});
   DeviceSpec device;
   device.name = text_in(file, "name");
   device.title = text_in(file, "title");

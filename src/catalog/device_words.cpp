@@ -8,7 +8,7 @@ constexpr std::int64_t kMostOfOne = 64;  // equal GPUs in one machine
 
 bool is_known(const Catalog& catalog, std::string_view word) {
   try {
-    catalog.device(counted(word).name);
+    catalog.device(catalog.counted(word).name);
     return true;
   } catch (const Error&) {
     return false;
@@ -47,7 +47,7 @@ std::vector<DeviceSpec> devices_named(const Catalog& catalog, std::string_view t
                                       std::vector<std::string>* notes) {
   std::vector<DeviceSpec> devices;
   for (const std::string& word : device_words(catalog, typed)) {
-    const Counted named = counted(word);
+    const Counted named = catalog.counted(word);
     if (named.count > kMostOfOne)
       throw Error("more than " + std::to_string(kMostOfOne) + " devices in one machine").of(word);
     std::string note;

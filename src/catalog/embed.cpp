@@ -88,11 +88,11 @@ void write(std::ostream& out, const std::vector<File>& files, const std::vector<
     out << "{" << quoted(f.kind) << ", " << quoted(f.path) << ", " << quoted(f.name)
         << ", {R\"kvplan(" << f.text << ")kvplan\", " << f.text.size() << "}},\n";
   out << "};\n\nconstexpr EmbeddedName kNames[] = {\n";
-  const char* uses[] = {"name", "alias", "family"};
+  const char* uses[] = {"name", "alias", "family", "instance"};
   for (const Name& n : names)
     out << "{" << quoted(n.kind) << ", " << quoted(n.name.key) << ", " << quoted(n.name.written)
         << ", IndexedName::" << uses[n.name.use] << ", " << quoted(n.name.marketed) << ", "
-        << n.name.implied << ", " << n.file << "},\n";
+        << n.name.count << ", " << n.name.implied << ", " << n.file << "},\n";
   out << "};\n\n}  // namespace\n\n"
          "std::span<const EmbeddedFile> embedded_files() { return kFiles; }\n"
          "std::span<const EmbeddedName> embedded_names() { return kNames; }\n\n"

@@ -16,6 +16,7 @@ struct EmbeddedName {
   std::string_view kind, key, written;
   IndexedName::Use use;
   std::string_view marketed;
+  std::int64_t count;
   bool implied;
   int file;  // index into embedded_files()
 };

@@ -127,6 +127,16 @@ std::optional<Catalog::Match> Catalog::match_device(std::string_view name, bool&
   return match_typed(shorter, near);
 }
 
+Counted Catalog::counted(std::string_view typed) const {
+  Counted named = kvplan::counted(typed);
+  std::string_view name = named.name;
+  for (const std::string_view prefix : {"Standard_", "ml."})  // of Azure and of SageMaker
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  if (const auto found = match("devices", name); found && found->use == IndexedName::instance)
+    return {checked_mul(named.count, found->count), found->entry.name};
+  return named;
+}
+
 bool Catalog::has_device(std::string_view name) const {
   bool loose = false;
   return match_device(name, loose, nullptr).has_value();

@@ -88,7 +88,24 @@ void add_short_ids(std::vector<IndexedName>& names) {
     if (slash == std::string::npos) continue;
     const std::string tail = names[i].written.substr(slash + 1);
     if (known.insert(normalized(tail)).second)
-      names.push_back({IndexedName::alias, tail, {}, {}, true});
+      names.push_back({IndexedName::alias, tail, {}, {}, 1, true});
+  }
+}
+
+// "instances: {8: [p5.48xlarge]}".
+void add_instances(const Node& file, std::vector<IndexedName>& names) {
+  const Node* rented = file.find("instances");
+  if (!rented) return;
+  for (const auto& [key, list] : rented->members) {
+    if (key == "source") continue;
+    std::int64_t count = 0;
+    std::from_chars(key.data(), key.data() + key.size(), count);
+    if (count < 1 || std::to_string(count) != key)
+      throw Error("instances are listed by how many of the device they have")
+          .of("instances." + key)
+          .at_line(list.line);
+    for (const Node& item : list.items)
+      names.push_back({IndexedName::instance, item.text, {}, {}, count, true});
   }
 }
 
@@ -151,12 +168,12 @@ std::vector<IndexedName> names_in(const Node& file) {
   const Node* name = file.find("name");
   if (!name || name->kind != Node::scalar || normalized(name->text).empty())
     throw Error("this catalog file has no name").of("name").at_line(file.line);
-  std::vector<IndexedName> names = {{IndexedName::name, name->text, {}, {}, false}};
+  std::vector<IndexedName> names = {{IndexedName::name, name->text, {}, {}, 1, false}};
   for (std::string& alias : texts_in(file, "aliases"))
-    names.push_back({IndexedName::alias, std::move(alias), {}, {}, false});
+    names.push_back({IndexedName::alias, std::move(alias), {}, {}, 1, false});
   add_short_ids(names);
   for (std::string& family : texts_in(file, "families"))
-    names.push_back({IndexedName::family, std::move(family), {}, {}, false});
+    names.push_back({IndexedName::family, std::move(family), {}, {}, 1, false});
   const std::size_t plain = names.size();
   for (const std::string& marketed : sizes_of(file))
     for (std::size_t i = 0; i < plain; ++i)
@@ -164,7 +181,9 @@ std::vector<IndexedName> names_in(const Node& file) {
                        names[i].written + "-" + size_word(marketed),
                        {},
                        marketed,
+                       1,
                        true});
+  add_instances(file, names);
   for (IndexedName& n : names) n.key = normalized(n.written);
   return names;
 }

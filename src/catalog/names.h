@@ -34,12 +34,14 @@ std::string size_word(std::string_view marketed);
 // One name under which a catalog file is found.
 struct IndexedName {
   enum Use {
-    name,   // canonical
-    alias,  // another word for exactly this
-    family  // a looser word, for which this is the fastest part
+    name,     // canonical
+    alias,    // another word for exactly this
+    family,   // a looser word, for which this is the fastest part
+    instance  // what a cloud rents with `count` of it
   } use = name;
   std::string written, key;  // as the file has it, and normalized
   std::string marketed;      // where the name asks for one of several memory sizes: "64 GiB"
+  std::int64_t count = 1;    // of an instance
   bool implied = false;      // follows from another name: with a size, without the organisation
 };
 // Throws Error when the file has no name.

@@ -108,7 +108,7 @@ Answer answer_models(const Request& request, const Catalog& catalog) {
   Array rows;
   int unverified = 0;
   std::optional<DeviceSpec> device;
-  if (request.on) device = device_named(catalog, counted(*request.on).name);
+  if (request.on) device = device_named(catalog, catalog.counted(*request.on).name);
   for (const CatalogEntry& entry : catalog.entries("models")) {
     if (!wanted(request, entry)) continue;
     const ModelSpec model = catalog.model(entry.name);
@@ -168,8 +168,8 @@ Answer answer_devices(const Request& request, const Catalog& catalog) {
   std::string part;  // that the filter names, as people write it
   if (request.filter && is_local(*request.filter)) {
     rows.push_back(value(device_row(device_named(catalog, *request.filter))));
-  } else if (request.filter && catalog.has_device(counted(*request.filter).name)) {
-    const DeviceSpec device = catalog.device(counted(*request.filter).name);
+  } else if (request.filter && catalog.has_device(catalog.counted(*request.filter).name)) {
+    const DeviceSpec device = catalog.device(catalog.counted(*request.filter).name);
     part = device.name;
     rows.push_back(value(device_row(device)));
   }

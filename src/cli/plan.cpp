@@ -30,7 +30,7 @@ std::string_view usual_engine(const Request& request, const Catalog& catalog) {
       (request.weights ? is_gguf_recipe(*request.weights) : typed_model(request.model).is_gguf);
   if (gguf) return "llama.cpp";
   if (!request.device || request.engine || request.engine_command) return "vllm";
-  const DeviceSpec device = device_named(catalog, counted(*request.device).name);
+  const DeviceSpec device = device_named(catalog, catalog.counted(*request.device).name);
   return device.kind == "cpu" || device.vendor == "Apple" ? "llama.cpp" : "vllm";
 }
 

@@ -258,7 +258,7 @@ Resolved resolve(const Request& request, const Catalog& catalog, ModelSpec model
   Resolved r;
   r.as_read = std::move(model);
   r.warnings = r.as_read.warnings;
-  const Counted named = device.empty() ? Counted{} : counted(device);
+  const Counted named = device.empty() ? Counted{} : catalog.counted(device);
   choose_device(request, r, catalog, named.name);
   choose_engine(request, r, catalog, default_engine);
   warn_of_newer(r);

@@ -24,8 +24,8 @@ struct Grid {
 Grid sorted_by_kind(const Request& request, const Catalog& catalog) {
   Grid grid;
   for (const std::string& name : request.names) {
-    const bool device =
-        !name.ends_with(".yaml") && (is_local(name) || catalog.has_device(counted(name).name));
+    const bool device = !name.ends_with(".yaml") &&
+                        (is_local(name) || catalog.has_device(catalog.counted(name).name));
     (device ? grid.devices : grid.models).push_back(name);
   }
   if (grid.models.empty())

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalog/catalog.h"
+#include "catalog/device_words.h"
 
 #include <doctest/doctest.h>
+
+#include <tuple>
 
 #include <set>
 #include <string>
@@ -233,4 +236,44 @@ TEST_CASE("a device where a model belongs, and the reverse, is called by what it
         std::string::npos);
   CHECK(said([] { catalog().device("llama-3.1-8b"); }).find("'llama-3.1-8b' is a model") !=
         std::string::npos);
+}
+
+// Counts as Amazon's, Google's, Azure's and Oracle's pages of these machines have them.
+TEST_CASE("what a cloud rents is so many of a device") {
+  const Catalog catalog;
+  const std::tuple<const char*, std::int64_t, const char*> kRented[] = {
+      {"p5.48xlarge", 8, "h100-sxm"},
+      {"2xp5.48xlarge", 16, "h100-sxm"},
+      {"p5en.48xlarge", 8, "h200-sxm"},
+      {"p6e-gb200.36xlarge", 4, "gb200"},
+      {"ml.g5.12xlarge", 4, "a10g"},
+      {"g6e.16xlarge", 1, "l40s"},
+      {"G4DN.METAL", 8, "t4"},
+      {"inf2.48xlarge", 12, "inferentia2"},
+      {"a2-megagpu-16g", 16, "a100-sxm-40gb"},
+      {"g2-standard-96", 8, "l4"},
+      {"Standard_NC48ads_A100_v4", 2, "a100-pcie-80gb"},
+      {"NC40ads_H100_v5", 1, "h100-nvl"},
+      {"BM.GPU.MI300X.8", 8, "mi300x"},
+  };
+  for (const auto& [typed, count, device] : kRented) {
+    CAPTURE(typed);
+    CHECK(catalog.counted(typed).count == count);
+    CHECK(catalog.counted(typed).name == device);
+    CHECK(catalog.has_device(catalog.counted(typed).name));
+  }
+  CHECK(catalog.counted("8xh100-sxm").count == 8);
+  CHECK(catalog.counted("8xh100-sxm").name == "h100-sxm");
+  const auto mixed = devices_named(catalog, "g5.12xlarge+g6.xlarge");
+  CHECK(mixed.size() == 5);
+  CHECK_THROWS_AS(catalog.device("p5"), Error);
+}
+
+TEST_CASE("instances are listed by a whole count") {
+  const Node file = parse_yaml("name: card\ninstances: {x8: [big]}\n");
+  CHECK_THROWS_AS(names_in(file), Error);
+  const auto names = names_in(parse_yaml("name: card\ninstances: {source: page, 8: [big]}\n"));
+  CHECK(names.back().written == "big");
+  CHECK(names.back().count == 8);
+  CHECK(names.back().use == IndexedName::instance);
 }
