@@ -32,21 +32,39 @@ Attention sliding_shape(const Draft& d) {
 
 }  // namespace
 
-// Its configuration says nothing of some gates that its code always has.
-void step3p5_layer(Draft& d, std::int64_t i, Layer& layer) {
-  const Reach reach = reach_of(d, i);
-  const bool slides = std::holds_alternative<Window>(reach);
-  const Attention other = sliding_shape(d);
-  Attention a = slides ? other : attention_shape(d);
-  if (const auto own = own_keys(d, i)) a.heads = own->count_or({"num_attention_heads"}, a.heads);
+namespace {
+
+// Norms of queries and keys and a gate stand in the code, whatever `use_qk_norm` says.
+void add_step_attention(Draft& d, Layer& layer, const Attention& a, Reach reach) {
   require_groups(d, a, {"attention_other_setting", "num_sliding_attention_heads"});
   add_heads(d, layer, a, reach);
+  for (const std::string_view name : {"self_attn.q_norm", "self_attn.k_norm"})
+    add_vector(layer.weights, name, Role::norm, a.k_width);
   d.keys.pass_over({"use_moe_router_bias", "need_fp32_gate", "gating", "zero_centered",
                     "moe_every_n_layer", "use_moe", "att_impl_type", "use_qk_norm",
                     "yarn_only_types", "partial_rotary_factors", "moe_layer_offset", "sink"});
   if (d.keys.flag({"use_head_wise_attn_gate"}, true)) add_gate(d, layer, a.heads);
+}
+
+}  // namespace
+
+void step3p5_layer(Draft& d, std::int64_t i, Layer& layer) {
+  const Reach reach = reach_of(d, i);
+  const Attention other = sliding_shape(d);
+  Attention a = std::holds_alternative<Window>(reach) ? other : attention_shape(d);
+  if (const auto own = own_keys(d, i)) a.heads = own->count_or({"num_attention_heads"}, a.heads);
+  add_step_attention(d, layer, a, reach);
   add_experts_or_mlp(d, i, layer);
   add_layer_norms(d, layer);
+}
+
+// Slides, without experts, and with a head of its own: three of them make stepfun-ai/Step-3.5-Flash
+// a file of 199,384,301,376.
+void step3p5_mtp_layer(Draft& d, std::int64_t, Layer& layer) {
+  add_step_attention(d, layer, sliding_shape(d), Window{Tokens(d.keys.count({"sliding_window"}))});
+  add_feed_forward(d, layer.weights, Role::mlp, d.inner, d.hidden);
+  add_layer_norms(d, layer);
+  add_matrix(layer.weights, "shared_head.output", Role::head, d.vocabulary, d.hidden);
 }
 
 void laguna_layer(Draft& d, std::int64_t i, Layer& layer) {

@@ -37,6 +37,7 @@ void finish_bert(Draft&);
 // own_heads.cpp: layers have heads of their own number
 void step3_layer(Draft&, std::int64_t i, Layer&);
 void step3p5_layer(Draft&, std::int64_t i, Layer&);
+void step3p5_mtp_layer(Draft&, std::int64_t last, Layer&);
 void laguna_layer(Draft&, std::int64_t i, Layer&);
 void mimo_v2_layer(Draft&, std::int64_t i, Layer&);
 // longcat.cpp

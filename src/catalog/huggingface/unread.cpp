@@ -80,7 +80,8 @@ constexpr std::string_view kIrrelevant[] = {
     "norm_topk_prob scoring_func routed_scaling_factor n_group topk_group num_expert_group "
     "shared_expert_combination_strategy expert_selection_fn enable_moe_fp32_combine "
     "moe_apply_router_weight_on_input moe_router_logit_softcapping "
-    "prefix_dense_sliding_window_pattern "
+    "prefix_dense_sliding_window_pattern norm_expert_weight "
+    "moe_router_activation "
     "use_grouped_topk moe_renormalize moe_router_activation_func moe_router_use_sigmoid "
     "moe_shared_expert_overlap moe_aux_loss_coeff score_function route_norm route_scale "
     "moe_gate moe_use_aux_free topk_method router_bias_update_rate use_moe moe_capacity",
