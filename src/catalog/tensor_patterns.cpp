@@ -179,7 +179,7 @@ constexpr TensorRole kPatterns[] = {
     {"attn_q_a", "self_attn.q_a_proj", Role::attention, kWhole},
     {"attn_q_b", "self_attn.q_b_proj", Role::attention},
     {"attn_kv_a_mqa", "self_attn.kv_a_proj_with_mqa", Role::attention, kWhole},
-    {"attn_kv_b", "self_attn.kv_b_proj", Role::attention},
+    {"attn_kv_b", "self_attn.kv_b", Role::attention},  // whole: an engine may then cache heads
     {"attn_k_b", "self_attn.k_b_proj", Role::attention},
     {"attn_v_b", "self_attn.v_b_proj", Role::attention},
     {"attn_kv", "self_attn.wkv", Role::attention, kWhole},

@@ -130,7 +130,7 @@ std::unique_ptr<Engine> make_llamacpp(const EngineOptions& options, const ModelS
 std::unique_ptr<Engine> make_ollama(const EngineOptions& options, const ModelSpec& model,
                                     const Deployment& deployment) {
   return std::make_unique<LlamaCpp>(options, model, deployment,
-                                    ollama_of(options, deployment.cache));
+                                    ollama_of(options, model, deployment.cache));
 }
 
 }  // namespace kvplan

@@ -212,3 +212,22 @@ TEST_CASE("a diffusion model is the same (LLaDA), though its past is not its cac
                R"({"model_type": "llada", "d_model": 4096, "n_layers": 32, "n_heads": 32,
                    "n_kv_heads": 32, "mlp_hidden_size": 12288, "vocab_size": 126464})");
 }
+
+TEST_CASE(
+    "a file from before latents were cut says what it costs, families that never are do not") {
+  const auto warnings = [](const std::string& architecture, const std::string& tensor) {
+    GgufWriter w = file_of(architecture, {{"block_count", 1},
+                                          {"embedding_length", 2048},
+                                          {"attention.head_count", 16},
+                                          {"attention.key_length", 192},
+                                          {"attention.value_length", 128},
+                                          {"attention.kv_lora_rank", 512},
+                                          {"rope.dimension_count", 64}});
+    w.tensor("blk.0." + tensor + ".weight", {512, 4096}, 8, 512 * 4096 / 32 * 34);
+    return read(w).warnings;
+  };
+  REQUIRE(warnings("deepseek2", "attn_kv_b").size() == 1);
+  CHECK(warnings("deepseek2", "attn_kv_b")[0].code == "old-latents");
+  CHECK(warnings("deepseek2", "attn_v_b").empty());
+  CHECK(warnings("minicpm3", "attn_kv_b").empty());
+}

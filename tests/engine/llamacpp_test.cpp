@@ -89,6 +89,33 @@ TEST_CASE("latents lost their values in 2026 and their heads in 2025") {
   CHECK(total(llama(model, settings, "b5000")) == Bytes(61LL * 16384 * 128 * (192 + 128) * 2));
 }
 
+// DeepSeek-Coder-V2-Lite, 27 layers of 16 heads, in files from before April 2025: 1080 MiB for 4096
+// tokens (llama_hparams::is_mla of current builds asks for keys that such files lack).
+TEST_CASE("a file that keeps the latent's up-projection whole caches every head") {
+  ModelSpec model = model_of({{27, latent()}});
+  for (Layer& layer : model.layers) std::get<Latent>(layer.mixer.kind).heads = 16;
+  const Settings settings = {{"ctx_size", "4096"}, {"parallel", "1"}};
+  CHECK(total(llama(model, settings)) == Bytes(27LL * 4096 * 576 * 2));
+  ModelSpec old = model;
+  for (Layer& layer : old.layers)
+    layer.weights.push_back({.name = "self_attn.kv_b",
+                             .role = Role::attention,
+                             .rows = 4096,
+                             .columns = 512,
+                             .format = &format_named("q4_k")});
+  CHECK(total(llama(old, settings)) == Bytes(1080 * kMiB));
+  CHECK(total(llama(old, {{"ctx_size", "4096"}, {"parallel", "1"}, {"mla_attn", "3"}})) ==
+        Bytes(27LL * 4096 * 576 * 2));
+  model.model_type = "minicpm3";
+  CHECK(total(llama(model, settings)) == Bytes(1080 * kMiB));
+}
+
+TEST_CASE("windows of Phi-3 are not used") {
+  ModelSpec model = model_of({{1, attention(1, 64, Window{Tokens(2047)})}});
+  model.model_type = "phi3";
+  CHECK(total(llama(model, {{"ctx_size", "8192"}, {"parallel", "1"}})) == Bytes(8192 * 256));
+}
+
 TEST_CASE("keys and values are stored in blocks of their own formats") {
   // q8_0: 34 B per 32 numbers, q4_0: 18 B.
   CHECK(total(llama(kPlain, {}, {}, "q8_0,q4_0"), 256) ==

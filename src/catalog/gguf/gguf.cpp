@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalog/gguf.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "catalog/gguf/file.h"
@@ -45,6 +46,13 @@ std::string name_of(const GgufFile& file, const std::string& path) {
   return std::filesystem::path(path).stem().string();
 }
 
+// Files from before ggml-org/llama.cpp#12801 (April 2025).
+bool keeps_latents_whole(const gguf::Metadata& metadata, const std::vector<Tensor>& tensors) {
+  return metadata.latent && metadata.known && metadata.known->cuts_latents &&
+         std::any_of(tensors.begin(), tensors.end(),
+                     [](const Tensor& t) { return t.name.ends_with(".attn_kv_b.weight"); });
+}
+
 // A table of tensors needs no architecture that kv-plan understands.
 std::optional<std::int64_t> main_layers_of(const GgufFile& file) try {
   std::vector<Warning> ignored;
@@ -72,6 +80,11 @@ ModelSpec model_of(GgufFile file, const std::string& path) {
   model.name = name_of(file, path);
   model.source = path;
   model.tied_head = !has_head(file.tensors);
+  if (keeps_latents_whole(metadata, file.tensors))
+    model.warnings.push_back(
+        {"old-latents",
+         "the file is from before llama.cpp cached latents (April 2025): it keeps the keys and "
+         "values of all heads instead; a newer conversion of the model needs far less"});
   TensorTable table;
   table.source = path;
   table.tensors = std::move(file.tensors);

@@ -84,7 +84,8 @@ Bytes largest_on_host(const ModelSpec& model, const Assignment& where) {
 
 Serving serving_of(const EngineOptions& options, const ModelSpec& model,
                    const CacheFormats& cache) {
-  return options.name == "ollama" ? ollama_of(options, cache) : server_of(options, model, cache);
+  return options.name == "ollama" ? ollama_of(options, model, cache)
+                                  : server_of(options, model, cache);
 }
 
 PartAccount::PartAccount(const EngineOptions& options, const ModelSpec& model,

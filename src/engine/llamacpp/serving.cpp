@@ -6,6 +6,7 @@
 #include <array>
 
 #include "engine/settings.h"
+#include "word_list.h"
 
 namespace kvplan::llamacpp {
 namespace {
@@ -49,11 +50,26 @@ void read_draft(const Settings& settings, const ModelSpec& model, Serving& s) {
   check_format(*s.draft.value, "spec_draft_type_v");
 }
 
-LatentCache latent_of(const Settings& settings, const Rules& rules) {
+LatentCache latent_of(const Settings& settings, const Rules& rules, bool keeps_heads) {
   const auto mla = settings.integer("mla_attn");  // of ik_llama.cpp
-  if (!mla) return rules.latent;
+  if (!mla) return keeps_heads ? LatentCache::as_heads : rules.latent;
   if (*mla < 0 || *mla > 3) throw Error("must be 0, 1, 2 or 3").of("mla_attn");
   return *mla == 0 ? LatentCache::as_heads : LatentCache::alone;
+}
+
+// Every head's keys and values are cached where the file has the latent's up-projection whole:
+// files from before ggml-org/llama.cpp#12801, and two families (llama_hparams::is_mla).
+bool keeps_heads(const ModelSpec& model) {
+  if (has_word("minicpm3 plm", model.model_type)) return true;
+  const auto whole = [](const Weight& w) { return w.name == "self_attn.kv_b"; };
+  return std::any_of(model.layers.begin(), model.layers.end(), [&](const Layer& layer) {
+    return std::any_of(layer.weights.begin(), layer.weights.end(), whole);
+  });
+}
+
+// Phi-3's windows are not used since ggml-org/llama.cpp#13676.
+bool ignores_windows(const ModelSpec& model) {
+  return has_word("phi3 phi3_v phi4mm", model.model_type);
 }
 
 void check_cache(const CacheFormats& cache, bool flash, const char* flag) {
@@ -82,8 +98,9 @@ Serving server_of(const EngineOptions& asked, const ModelSpec& model, const Cach
   s.batch = settings.needed_integer("ubatch_size", 1);
   s.flash = flash_of(settings);
   s.padding = s.flash ? rules.padding_with_flash : rules.padding;
-  s.full_windows = settings.boolean("swa_full").value_or(false) || !rules.windows;
-  s.latent = latent_of(settings, rules);
+  s.full_windows =
+      settings.boolean("swa_full").value_or(false) || !rules.windows || ignores_windows(model);
+  s.latent = latent_of(settings, rules, keeps_heads(model));
   read_draft(settings, model, s);
   check_cache(cache, s.flash, "flash_attn");
   s.margin = Bytes(checked_mul(settings.needed_integer("fit_target", 0), kMiB));
@@ -93,7 +110,7 @@ Serving server_of(const EngineOptions& asked, const ModelSpec& model, const Cach
 
 // ollama/ollama: envconfig, kvcache/causal.go. Its runner keeps latents and their values, and one
 // format for keys and values; each CUDA device keeps 457 MiB free.
-Serving ollama_of(const EngineOptions& options, const CacheFormats& cache) {
+Serving ollama_of(const EngineOptions& options, const ModelSpec& model, const CacheFormats& cache) {
   const Settings settings(options, site_of(options)), given(options);
   Serving s;
   s.slots = given.integer("num_parallel", 1);
@@ -105,7 +122,8 @@ Serving ollama_of(const EngineOptions& options, const CacheFormats& cache) {
   s.flash = settings.boolean("flash_attention").value_or(cache.value->block_elements > 1);
   s.padding = 256;
   s.ollama_windows = true;
-  s.latent = LatentCache::with_values;
+  s.full_windows = ignores_windows(model);
+  s.latent = keeps_heads(model) ? LatentCache::as_heads : LatentCache::with_values;
   check_cache(cache, s.flash, "flash_attention");
   if (!(*cache.key == *cache.value))
     throw Error("ollama keeps keys and values in one format").of("--kv");

@@ -32,7 +32,7 @@ struct Serving {
 
 // `cache` is checked against what the engine can keep.
 Serving server_of(const EngineOptions&, const ModelSpec&, const CacheFormats& cache);
-Serving ollama_of(const EngineOptions&, const CacheFormats& cache);
+Serving ollama_of(const EngineOptions&, const ModelSpec&, const CacheFormats& cache);
 
 // How many cells the caches have.
 struct Cells {

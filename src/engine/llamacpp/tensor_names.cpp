@@ -15,8 +15,8 @@ constexpr std::array kAttention = {
     Named{"v_proj", "attn_v"},       Named{"o_proj", "attn_output"},
     Named{"qkv_proj", "attn_qkv"},   Named{"q_a_proj", "attn_q_a"},
     Named{"q_b_proj", "attn_q_b"},   Named{"kv_a_proj_with_mqa", "attn_kv_a_mqa"},
-    Named{"kv_b_proj", "attn_kv_b"}, Named{"k_b_proj", "attn_k_b"},
-    Named{"v_b_proj", "attn_v_b"}};
+    Named{"kv_b_proj", "attn_kv_b"}, Named{"kv_b", "attn_kv_b"},
+    Named{"k_b_proj", "attn_k_b"},   Named{"v_b_proj", "attn_v_b"}};
 // Longer ends first.
 constexpr std::array kFeedForward = {Named{"gate_up_proj", "ffn_gate_up"},
                                      Named{"gate_proj", "ffn_gate"}, Named{"up_proj", "ffn_up"},
