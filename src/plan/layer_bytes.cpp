@@ -12,6 +12,11 @@ namespace {
 
 using namespace llamacpp;
 
+bool alike(const DeviceSpec& a, const DeviceSpec& b) {
+  return a.name == b.name && a.memory.value == b.memory.value &&
+         a.bandwidth.value == b.bandwidth.value;
+}
+
 Bytes largest(const std::vector<Weight>& weights, bool routed) {
   Bytes most;
   for (const Weight& w : weights)
@@ -205,7 +210,24 @@ std::optional<LayerBytes::Division> LayerBytes::fastest(
     split.shares[g] = static_cast<double>(runs->of_gpu[g][end]);
     split.gpu_layers += static_cast<std::int64_t>(runs->of_gpu[g][end]);
   }
-  return Division{std::move(split), Seconds(runs->seconds)};
+  return Division{evened(std::move(split)), Seconds(runs->seconds)};
+}
+
+// Equal GPUs in a row share their layers, where each has the room: a step takes as long, prompts
+// and long contexts have both.
+Split LayerBytes::evened(Split split) const {
+  const Split as_found = split;
+  const auto& gpus = machine_.gpus;
+  for (std::size_t first = 0, end = 0; first < gpus.size(); first = end) {
+    std::int64_t layers = 0;
+    for (end = first; end < gpus.size() && alike(gpus[end], gpus[first]); ++end)
+      layers += static_cast<std::int64_t>(split.shares[end]);
+    const auto count = static_cast<std::int64_t>(end - first);
+    for (std::int64_t g = 0; g < count; ++g)
+      split.shares[first + static_cast<std::size_t>(g)] =
+          static_cast<double>(layers * (g + 1) / count - layers * g / count);
+  }
+  return has_room(split) ? split : as_found;
 }
 
 // As the engine deals them: by the shares, or by the memory of the GPUs.

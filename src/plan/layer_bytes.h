@@ -41,6 +41,7 @@ class LayerBytes {
   Range range_of(const llamacpp::Split&) const;
   bool fits(const llamacpp::Split&, Range, const Counts&, std::vector<Bytes> room) const;
   bool can_fill(const llamacpp::Split&, Range, std::vector<Bytes> room) const;
+  llamacpp::Split evened(llamacpp::Split) const;
   std::vector<double> times_of_host(const llamacpp::Split&) const;
   struct Runs;
   std::optional<Runs> best_runs(const llamacpp::Split&, std::vector<double> least) const;

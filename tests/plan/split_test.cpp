@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "cost/devices.h"
 #include "engine/options.h"
 #include "model/shapes.h"
@@ -170,6 +172,18 @@ TEST_CASE("three and four unequal GPUs are filled as well as trying every divisi
   }
   compare({gpu(0.3e12, 410), gpu(1e12, 412), gpu(0.5e12, 414), gpu(2e12, 416)});
   CHECK(worst < 1.02);
+}
+
+TEST_CASE("equal GPUs in a row share their layers, none stays idle") {
+  const Setup setup = setup_of(small_moe());
+  const Machine machine = machine_of({gpu(1e12, 415), gpu(0.5e12, 600), gpu(0.5e12, 600)});
+  const SplitChoice choice = best_split(setup, machine, {Tokens(1024), 1});
+  REQUIRE(choice.fits);
+  REQUIRE(choice.split.shares.size() == 3);
+  CHECK(choice.split.gpu_layers == 9);
+  CHECK(choice.split.shares[0] > 0);
+  CHECK(choice.split.shares[1] >= 1);
+  CHECK(std::abs(choice.split.shares[1] - choice.split.shares[2]) <= 1);
 }
 
 TEST_CASE("a host that reads faster than a GPU keeps what it reads faster") {
