@@ -18,7 +18,8 @@ Document tensors_document(const std::string& name, const std::string& source,
   document.command = "import";
   document.title = "Tensors of " + name;
   document.lead = {fmt::format("{} stores {} tensors of {} parameters in {} bytes ({}).", name,
-                               all.tensors, all.parameters, all.bytes.n, shown(value(all.bytes)))};
+                               shown(value(all.tensors)), shown(value(all.parameters)),
+                               shown(value(all.bytes.n)), shown(value(all.bytes)))};
   document.body.emplace_back("model",
                              value(Object{{"name", value(name)}, {"source", value(source)}}));
   document.body.emplace_back("tensors", value(Object{{"total", value(std::move(total))},
