@@ -30,14 +30,15 @@ Seconds steady_now() {
       std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
-SessionOptions options_of(const Request& request) {
+SessionOptions options_of(const Request& request, const Backend& backend) {
   if (request.quick && request.full)
     throw Error("said together").of("--quick and --full").advise("Leave one of them out.");
   SessionOptions options;
   options.rules.seed = static_cast<std::uint64_t>(request.seed.value_or(1));
   if (request.quick) options.effort = Effort::quick;
   if (request.full) options.effort = Effort::full;
-  options.budget = Seconds(request.quick ? 10 : request.full ? 480 : 60);
+  const double usual = backend.name() == "cuda" ? 30 : 60;
+  options.budget = Seconds(request.quick ? 10 : request.full ? 480 : usual);
   return options;
 }
 
@@ -128,9 +129,9 @@ Document document_of(const Outcome& o, const SessionOptions& options) {
 }  // namespace
 
 Answer answer_calibrate_local(const Request& request) {
-  const SessionOptions options = options_of(request);
   LocalBackend local =
       local_backend(request.backend.value_or("auto"), request.run_device.value_or(""));
+  const SessionOptions options = options_of(request, *local.backend);
   Outcome outcome = measure(*local.backend, options);
   stamp(outcome.profile);
   std::vector<Warning> warnings = remarks_on(outcome.session);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kernel on the real device: right or wrong against the double-precision reference, and, with
-// --time, how fast beside the read stream. One JSON document on standard output.
-//   kvplan_device_check [--time]
+// --time, how fast large ones are beside the read stream. One JSON document on standard output.
+//   kvplan_device_check [--few | --time]      --few: small, one of each class
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,6 +60,19 @@ std::vector<Case> correctness() {
   return cases;
 }
 
+// For tools that watch every access: a few blocks of each class of kernel.
+std::vector<Case> few() {
+  const Format &bf16 = format_named("bf16"), &int8 = format_named("int8-head");
+  return {
+      {"stream read", StreamShape{Bytes(kMiB)}},
+      {"weights bf16", GemmShape{7, 133, 2176, &bf16}},
+      {"weights int4-g128", GemmShape{16, 133, 2176, &format_named("int4-g128")}},
+      {"decode attention bf16", DecodeAttentionShape{1, 10, 2, 128, 128, 999, &bf16, &bf16}},
+      {"decode attention int8-head", DecodeAttentionShape{1, 8, 1, 192, 192, 999, &int8, &int8}},
+      {"latent decode bf16", LatentDecodeShape{1, 40, 512, 64, 333, &bf16, &bf16}},
+      {"prefill attention bf16", PrefillAttentionShape{1, 2, 1, 128, 128, 133, 77, &bf16}}};
+}
+
 // 512 MB and more, where a decode kernel should reach nine tenths of the read stream.
 std::vector<Case> large() {
   std::vector<Case> cases;
@@ -88,6 +101,16 @@ std::vector<Case> large() {
   return cases;
 }
 
+// A text as a JSON string.
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out + '"';
+}
+
 Seconds median_time(Run& run) {
   std::vector<Seconds> times;
   for (int i = 0; i < kSamples; ++i) times.push_back(run.sample());
@@ -106,8 +129,8 @@ bool report(Backend& backend, const Case& one, Run* stream, bool last) {
     } else {
       const double error = run->error();
       good = error <= 1;
-      fields = fmt::format(R"("right": {}, "error": {:.3g}, "how": "{}")", good,
-                           std::min(error, 1e30), run->description());
+      fields = fmt::format(R"("right": {}, "error": {:.3g}, "how": {})", good,
+                           std::min(error, 1e30), quoted(run->description()));
       if (stream && good) {
         const Seconds time = median_time(*run), read = median_time(*stream);
         const double rate = (run->work().moved / time).v, reads = (stream->work().moved / read).v;
@@ -118,9 +141,9 @@ bool report(Backend& backend, const Case& one, Run* stream, bool last) {
     }
   } catch (const Error& error) {
     good = false;
-    fields = fmt::format(R"("right": false, "failed": "{}")", error.what());
+    fields = fmt::format(R"("right": false, "failed": {})", quoted(error.what()));
   }
-  fmt::print("    {{\"case\": \"{}\", {}}}{}\n", one.name, fields, last ? "" : ",");
+  fmt::print("    {{\"case\": {}, {}}}{}\n", quoted(one.name), fields, last ? "" : ",");
   std::fflush(stdout);
   return good;
 }
@@ -128,20 +151,22 @@ bool report(Backend& backend, const Case& one, Run* stream, bool last) {
 }  // namespace
 
 int main(int count, char** words) {
-  const bool timed = count > 1 && std::string(words[1]) == "--time";
+  const std::string mode = count > 1 ? words[1] : "";
+  const bool timed = mode == "--time";
   std::vector<BackendChoice> choices = all_backends();
   BackendChoice& first = choices.front();
   if (!first.backend || first.backend->name() != "cuda") {
-    fmt::print("{{\"measured\": false, \"reason\": \"{}\"}}\n", first.why_not);
+    fmt::print("{{\"measured\": false, \"reason\": {}}}\n", quoted(first.why_not));
     return 0;
   }
   Backend& gpu = *first.backend;
-  std::vector<Case> cases = timed ? large() : correctness();
-  const auto stream = gpu.prepare(StreamShape{Bytes(256 * kMiB)});
-  fmt::print("{{\n  \"measured\": true, \"device\": \"{}\",\n  \"cases\": [\n", gpu.device().title);
+  const std::vector<Case> cases = timed ? large() : mode == "--few" ? few() : correctness();
+  fmt::print("{{\n  \"measured\": true, \"device\": {},\n  \"cases\": [\n",
+             quoted(gpu.device().title));
+  const auto stream = timed ? gpu.prepare(StreamShape{Bytes(256 * kMiB)}) : nullptr;
   bool all_good = true;
   for (std::size_t i = 0; i < cases.size(); ++i)
-    all_good &= report(gpu, cases[i], timed ? stream.get() : nullptr, i + 1 == cases.size());
+    all_good &= report(gpu, cases[i], stream.get(), i + 1 == cases.size());
   fmt::print("  ],\n  \"all_right\": {}\n}}\n", all_good);
   return all_good ? 0 : 1;
 }
