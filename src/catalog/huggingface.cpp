@@ -30,12 +30,16 @@ const Node& text_config(const Node& config) {
   return config;
 }
 
+// Where nothing else says it, the modelling class does.
 std::string model_type_of(const Node& config) {
   const Node* type = config.find("model_type");
-  if (!type || type->kind == Node::null) return {};
-  if (type->kind != Node::scalar)
+  if (type && type->kind != Node::null) {
+    if (type->kind == Node::scalar) return type->text;
     throw Error("expected a name").of("model_type").at_line(type->line);
-  return type->text;
+  }
+  const Node* classes = config.find("architectures");
+  if (!classes || classes->kind != Node::list || classes->items.empty()) return {};
+  return std::string(type_of_class(classes->items.front().text));
 }
 
 // An unknown model is read as a plain decoder: every key that may bear on memory must then be

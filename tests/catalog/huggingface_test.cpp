@@ -297,3 +297,35 @@ TEST_CASE("Falcon reads under the names that it had before") {
       "bias: false, vocab_size: 65024}");
   CHECK(count_parameters(small).total == 6'921'720'704);
 }
+
+TEST_CASE("a configuration without a model_type is of the family that its class is named after") {
+  // As above: huggyllama/llama-7b.
+  const std::string shape =
+      "hidden_size: 4096, num_hidden_layers: 32, num_attention_heads: 32, "
+      "intermediate_size: 11008, vocab_size: 32000}";
+  const ModelSpec llama = read("{architectures: [LlamaForCausalLM], " + shape);
+  CHECK(count_parameters(llama).total == 6'738'415'616);
+  CHECK(llama.model_type == "llama");
+  CHECK(read("{architectures: [Gemma2ForCausalLM], sliding_window: 4096, " + shape).tied_head);
+  CHECK(refusal("{architectures: [NobodysForCausalLM], " + shape).key == "model_type");
+}
+
+TEST_CASE("what a configuration leaves out is what its class takes for it") {
+  const auto reads_alike = [](const std::string& type, const std::string& silent,
+                              const std::string& said) {
+    const std::string start = "{model_type: " + type +
+                              ", hidden_size: 1024, num_hidden_layers: 4, num_attention_heads: 8, "
+                              "num_key_value_heads: 2, intermediate_size: 2048, vocab_size: 1000";
+    CAPTURE(type);
+    CHECK(count_parameters(read(start + silent + "}")).total ==
+          count_parameters(read(start + silent + ", " + said + "}")).total);
+  };
+  // Defaults of GemmaConfig, Qwen3Config, SmolLM3Config, Glm4Config, Olmo3Config (transformers).
+  reads_alike("gemma", "", "head_dim: 256");
+  reads_alike("qwen3", "", "head_dim: 128");
+  reads_alike("smollm3", "", "tie_word_embeddings: true");
+  reads_alike("glm4", "", "attention_bias: true");
+  reads_alike("olmo3", ", sliding_window: 64",
+              "layer_types: [sliding_attention, sliding_attention, sliding_attention, "
+              "full_attention]");
+}

@@ -61,6 +61,8 @@ struct Family {
 
 // The family of a model_type, or nullptr.
 const Family* find_family(std::string_view model_type);
+// The model_type whose modelling class this is ("Qwen2MoeForCausalLM"); empty where it is unknown.
+std::string_view type_of_class(std::string_view architecture);
 std::span<const Family> plain_families();    // families_plain.cpp
 std::span<const Family> special_families();  // families_special.cpp
 

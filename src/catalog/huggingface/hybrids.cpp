@@ -4,16 +4,29 @@
 
 namespace kvplan::huggingface {
 
-// Kimi Linear: its lists count layers from 1. K3 adds norms and gates that weigh earlier blocks'
-// residuals.
-void kimi_linear_layer(Draft& d, std::int64_t i, Layer& layer) {
-  const Keys linear = d.keys.inside({"linear_attn_config"});
-  const bool full = linear.lists({"full_attn_layers"}, i + 1),
-             kda = linear.lists({"kda_layers"}, i + 1);
+namespace {
+
+// Kimi Linear's own lists count layers from 1.
+bool attends(const Draft& d, std::int64_t i) {
+  const auto linear = d.keys.if_inside({"linear_attn_config"});
+  if (!linear || (linear->length({"full_attn_layers"}) == 0 && d.keys.has({"layer_types"}))) {
+    const auto type = d.keys.entry_text({"layer_types"}, i);
+    if (!type) d.keys.required({"linear_attn_config"});
+    return *type == "full_attention";
+  }
+  const bool full = linear->lists({"full_attn_layers"}, i + 1),
+             kda = linear->lists({"kda_layers"}, i + 1);
   if (full == kda)
     d.keys.refuse({"linear_attn_config"},
                   "layer " + std::to_string(i + 1) + " must stand in exactly one of the two lists");
-  if (full)
+  return full;
+}
+
+}  // namespace
+
+// Kimi Linear. K3 adds norms and gates that weigh earlier blocks' residuals.
+void kimi_linear_layer(Draft& d, std::int64_t i, Layer& layer) {
+  if (attends(d, i))
     add_latent_attention(d, i, layer);
   else
     add_kda(d, layer);

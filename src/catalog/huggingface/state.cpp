@@ -49,12 +49,14 @@ void add_gated_delta_net(Draft& d, Layer& layer) {
 }
 
 void add_kda(Draft& d, Layer& layer) {
-  const Keys k = d.keys.inside({"linear_attn_config"});
+  // transformers v5 takes the keys out of their map.
+  const auto inner = d.keys.if_inside({"linear_attn_config"});
+  const Keys& k = inner ? *inner : d.keys;
   Recurrent r;
   r.kind = Recurrent::kda;
-  r.k_heads = r.v_heads = k.count({"num_heads"});
-  r.k_width = r.v_width = k.count({"head_dim"});
-  r.taps = k.count({"short_conv_kernel_size"});
+  r.k_heads = r.v_heads = k.count({"linear_num_heads", "num_heads"});
+  r.k_width = r.v_width = k.count({"linear_head_dim", "head_dim"});
+  r.taps = k.count({"linear_conv_kernel_dim", "short_conv_kernel_size"});
   const std::int64_t width = r.v_heads * r.v_width;
   r.conv_channels = 3 * width;
   r.state_format = &format_named("fp32");
