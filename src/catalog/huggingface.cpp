@@ -30,16 +30,19 @@ const Node& text_config(const Node& config) {
   return config;
 }
 
+std::string_view type_by_class(const Node& config) {
+  const Node* classes = config.find("architectures");
+  const bool named = classes && classes->kind == Node::list && !classes->items.empty();
+  return named ? type_of_class(classes->items.front().text) : "";
+}
+
 // Where nothing else says it, the modelling class does.
 std::string model_type_of(const Node& config) {
   const Node* type = config.find("model_type");
-  if (type && type->kind != Node::null) {
-    if (type->kind == Node::scalar) return type->text;
+  if (!type || type->kind == Node::null) return std::string(type_by_class(config));
+  if (type->kind != Node::scalar)
     throw Error("expected a name").of("model_type").at_line(type->line);
-  }
-  const Node* classes = config.find("architectures");
-  if (!classes || classes->kind != Node::list || classes->items.empty()) return {};
-  return std::string(type_of_class(classes->items.front().text));
+  return type->text;
 }
 
 // An unknown model is read as a plain decoder: every key that may bear on memory must then be
@@ -54,7 +57,9 @@ const Family& family_of(const Node& config, const Node& text) {
         .advise("Give a Hugging Face config.json, or name the family in model_type.");
   for (const std::string& type : {inner, outer})
     if (const Family* family = find_family(type)) return *family;
-  return kUnknown;
+  // A name of its own for what another family's class runs (xai-org/grok-2 calls itself "git").
+  const Family* by_class = find_family(type_by_class(config));
+  return by_class ? *by_class : kUnknown;
 }
 
 // A nested configuration may leave out whatever equals its class' defaults.
@@ -137,6 +142,33 @@ void check_family(Draft& d) {
                                    "total may differ a little");
 }
 
+void read_all(Draft& d, const Node* quantization) {
+  read_widths(d);
+  if (d.family.widths) d.family.widths(d);
+  read_experts(d);
+  add_layers(d);
+  add_ends(d);
+  if (d.family.finish) d.family.finish(d);
+  read_mtp(d);
+  read_vision(d);
+  check_size(d);
+  read_formats(d, quantization);
+  account_for_unread_keys(d);
+}
+
+// Says first that nobody promised to understand this model.
+Error of_unknown_family(const Draft& d, const Error& cause) {
+  if (std::string_view(cause.what()).find("model_type") != std::string_view::npos) return cause;
+  Error error("model_type '" + d.model.model_type +
+              "' is not known to kv-plan, and read as Llama it is not understood: " + cause.what());
+  return error.of(cause.key)
+      .at_line(cause.line)
+      .advise(cause.advice.empty()
+                  ? "Name a family with the same layers in a copy of the configuration, or "
+                    "give the model's GGUF or safetensors file."
+                  : cause.advice);
+}
+
 // `visit` sees the draft when every key has been read.
 template <class Visit>
 ModelSpec read(const Node& config, const Node* quantization, Visit visit) {
@@ -155,17 +187,12 @@ ModelSpec read(const Node& config, const Node* quantization, Visit visit) {
   model.model_type = outer.empty() ? model_type_of(text) : outer;
   model.name = model.model_type;
   check_family(d);
-  read_widths(d);
-  if (family.widths) family.widths(d);
-  read_experts(d);
-  add_layers(d);
-  add_ends(d);
-  if (family.finish) family.finish(d);
-  read_mtp(d);
-  read_vision(d);
-  check_size(d);
-  read_formats(d, quantization);
-  account_for_unread_keys(d);
+  try {
+    read_all(d, quantization);
+  } catch (const Error& e) {
+    if (&family == &kUnknown) throw of_unknown_family(d, e);
+    throw;
+  }
   visit(d);
   return model;
 }

@@ -115,3 +115,27 @@ TEST_CASE("a layer of LongCat-Flash keeps latents twice, and an idle expert weig
   CHECK(count_parameters(total("256")).total - count_parameters(total("0")).total ==
         28LL * 256 * (6144 + 1));
 }
+
+// xai-org/grok-2, "270B": 64 layers of 8 experts of 16,384 and a dense feed-forward of 32,768; its
+// model_type is another model's name. 2 x 131,072 x 8,192 + 8,192 + 64 x (2 x 8,192^2 + 2 x 8,192 x
+// 1,024 + 8 x 3 x 8,192 x 16,384 + 8 x 8,192 + 3 x 8,192 x 32,768 + 4 x 8,192).
+TEST_CASE("the modelling class tells the family where the model_type does not") {
+  const ModelSpec grok = read(
+      "{architectures: [Grok1ForCausalLM], model_type: git, hidden_size: 8192, "
+      "num_hidden_layers: 64, num_attention_heads: 64, num_key_value_heads: 8, head_dim: 128, "
+      "intermediate_size: 32768, moe_intermediate_size: 16384, num_local_experts: 8, "
+      "num_experts_per_tok: 2, residual_moe: true, sliding_window_size: -1, vocab_size: 131072}");
+  CHECK(count_parameters(grok).total == 269'515'497'472);
+  CHECK(bytes_of(grok, CacheGroup::full) == 64 * 2 * 8 * 128 * 2);
+}
+
+// Snowflake Arctic, "480B": 2 x 32,000 x 7,168 + 7,168 + 35 x (2 x 7,168^2 + 2 x 7,168 x 1,024 +
+// 128 x 7,168 + 128 x 3 x 7,168 x 4,864 + 3 x 7,168^2 + 3 x 7,168).
+TEST_CASE("Arctic has a dense feed-forward beside its experts") {
+  CHECK(count_parameters(
+            read("{model_type: arctic, hidden_size: 7168, num_hidden_layers: 35, "
+                 "num_attention_heads: 56, num_key_value_heads: 8, intermediate_size: 4864, "
+                 "num_local_experts: 128, num_experts_per_tok: 2, moe_layer_frequency: 1, "
+                 "use_residual: true, vocab_size: 32000}"))
+            .total == 478'584'608'768);
+}

@@ -68,7 +68,8 @@ void add_heads(Draft& d, Layer& layer, const Attention& a, Reach reach) {
   add_matrix(w, "self_attn.v_proj", Role::attention, a.kv_heads * a.v_width, d.hidden,
              Sharding::kv_heads);
   add_matrix(w, "self_attn.o_proj", Role::attention, d.hidden, a.heads * a.v_width);
-  if (d.family.head_gate) add_matrix(w, "self_attn.g_proj", Role::attention, a.heads, d.hidden);
+  if (d.family.head_gate && d.keys.flag({"use_attention_gate"}, true))
+    add_matrix(w, "self_attn.g_proj", Role::attention, a.heads, d.hidden);
   if (d.family.sinks) add_vector(w, "self_attn.sinks", Role::attention, a.heads);
   add_biases(d, layer, a, q_rows);
   add_qk_norms(d, layer, a);

@@ -10,7 +10,7 @@ constexpr auto kNoBias = Family::layer_norm_without_bias;
 
 // clang-format off: a row a line or two
 
-// Feed-forwards of two matrices, mostly with biases everywhere.
+// Feed-forwards of two matrices (three in Jais), mostly with biases everywhere.
 constexpr Family kPlain[] = {
     {.types = "arcee", .gated = false},
     {.types = "bert",
@@ -65,6 +65,12 @@ constexpr Family kPlain[] = {
      .extra_positions = 0,
      .defaults = "{max_position_embeddings: 2048}",
      .layer = gpt_neo_layer},
+    {.types = "jais",
+     .tied = true,
+     .norm = kLayerNorm,
+     .qkv_bias = true,
+     .o_bias = true,
+     .mlp_bias = true},
     {.types = "jais2",
      .norm = kLayerNorm,
      .gated = false,

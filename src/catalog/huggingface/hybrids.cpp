@@ -102,13 +102,15 @@ void lfm2_widths(Draft& d) {
 
 void lfm2_layer(Draft& d, std::int64_t i, Layer& layer) {
   const auto type = d.keys.entry_text({"layer_types"}, i);
-  const bool attention = type ? *type == "full_attention" : d.keys.lists({"full_attn_idxs"}, i);
+  const bool slides = type && *type == "sliding_attention";
+  const bool attention =
+      slides || (type ? *type == "full_attention" : d.keys.lists({"full_attn_idxs"}, i));
   if (type && *type != "conv" && !attention)
     d.keys.refuse({"layer_types"}, "kv-plan does not know '" + *type + "'");
   if (!type) d.keys.required({"full_attn_idxs"});
   d.keys.pass_over({"conv_L_cache"});
   if (attention)
-    add_heads(d, layer, attention_shape(d), All{});
+    add_heads(d, layer, attention_shape(d), slides ? reach_of(d, i) : Reach(All{}));
   else
     add_short_conv(d, layer);
   add_experts_or_mlp(d, i, layer);

@@ -58,6 +58,8 @@ void rwkv_layer(Draft&, std::int64_t i, Layer&);
 void falcon_layer(Draft&, std::int64_t i, Layer&);
 void ernie_vl_layer(Draft&, std::int64_t i, Layer&);
 void finish_molmo2(Draft&);
+void arctic_layer(Draft&, std::int64_t i, Layer&);
+void grok_layer(Draft&, std::int64_t i, Layer&);
 void axk1_layer(Draft&, std::int64_t i, Layer&);
 void bitnet_layer(Draft&, std::int64_t i, Layer&);
 void gpt_neo_layer(Draft&, std::int64_t i, Layer&);

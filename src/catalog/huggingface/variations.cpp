@@ -22,6 +22,33 @@ void falcon_layer(Draft& d, std::int64_t i, Layer& layer) {
   add_vector(layer.weights, "mlp.down_proj.bias", Role::mlp, d.hidden);
 }
 
+// Snowflake Arctic: a dense feed-forward as wide as the model stands beside the experts, with a
+// norm of its own (arctic.py, vllm-project/vllm).
+void arctic_layer(Draft& d, std::int64_t i, Layer& layer) {
+  d.keys.pass_over({"moe_layer_frequency", "parallel_attn_mlp_res", "moe_train_capacity_factor",
+                    "moe_eval_capacity_factor", "moe_min_capacity",
+                    "enable_expert_tensor_parallelism", "moe_token_dropping", "quantization",
+                    "max_sequence_length"});
+  add_attention(d, i, layer);
+  add_layer_norms(d, layer);
+  const std::int64_t every = d.keys.count_or({"moe_layer_frequency"}, 2);
+  if (!d.experts || (i + 1) % every != 0) return add_mlp(d, i, layer);
+  add_experts(d, layer, *d.experts);
+  if (!d.keys.flag({"use_residual"})) return;
+  add_feed_forward(d, layer.weights, Role::mlp, d.hidden, d.hidden);
+  add_norm(d, layer.weights, "residual_layernorm", d.hidden);
+}
+
+// Grok: from its second version a dense feed-forward stands beside the experts.
+void grok_layer(Draft& d, std::int64_t i, Layer& layer) {
+  d.keys.pass_over({"max_attn_value", "sliding_window_size", "global_attn_every_n"});
+  add_heads(d, layer, attention_shape(d), All{});
+  add_experts_or_mlp(d, i, layer);
+  add_layer_norms(d, layer);
+  if (d.experts && d.keys.flag({"residual_moe"}))
+    add_feed_forward(d, layer.weights, Role::mlp, d.inner, d.hidden);
+}
+
 // A.X K1: one more norm after experts.
 void axk1_layer(Draft& d, std::int64_t i, Layer& layer) {
   decoder_layer(d, i, layer);
