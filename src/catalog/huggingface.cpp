@@ -67,7 +67,7 @@ Node defaults_of(const Family& family, const Node& text, bool nested) {
   const std::string_view of_class = nested ? class_defaults(model_type_of(text)) : "";
   Node all = of_class.empty() ? Node{} : parse_yaml(of_class);
   if (family.defaults.empty()) return all;
-  const Node of_family = parse_yaml(family.defaults);
+  Node of_family = parse_yaml(family.defaults);
   if (all.kind == Node::null) return of_family;
   for (const auto& [name, value] : of_family.members)
     if (!all.find(name)) put(all, name, value);

@@ -42,7 +42,7 @@ constexpr Family kSpecial[] = {
      .sinks = true,
      .router_bias = true,
      .global_every = 2,
-     .defaults = "{head_dim: 64, sliding_window: 128}",
+     .defaults = "{head_dim: 64}",
      .layer = gpt_oss_layer},
     {.types = "jamba", .layer = jamba_layer},
     {.types = "kimi_linear", .router_bias = true, .layer = kimi_linear_layer},

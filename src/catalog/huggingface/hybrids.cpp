@@ -96,7 +96,8 @@ void lfm2_widths(Draft& d) {
                "block_use_swiglu", "block_use_xavier_init", "num_heads"});
   if (!k.flag({"block_auto_adjust_ff_dim"})) return;
   if (!(scale > 0 && scale < 1024)) k.refuse({"block_ffn_dim_multiplier"}, "out of range");
-  const auto width = static_cast<std::int64_t>(scale * static_cast<double>(2 * d.inner / 3));
+  const std::int64_t two_thirds = 2 * d.inner / 3;
+  const auto width = static_cast<std::int64_t>(scale * static_cast<double>(two_thirds));
   d.inner = round_up(width, multiple);
 }
 

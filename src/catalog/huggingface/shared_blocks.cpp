@@ -27,10 +27,10 @@ std::int64_t hybrids_before(const Draft& d, std::int64_t i) {
 void add_shared_block(Draft& d, Layer& layer, const Attention& a) {
   const std::int64_t wide = 2 * d.hidden, q = a.heads * a.k_width, kv = a.kv_heads * a.k_width;
   Weights& w = layer.weights;
-  add_matrix(w, "shared_transformer.self_attn.q_proj", Role::attention, q, wide);
-  add_matrix(w, "shared_transformer.self_attn.k_proj", Role::attention, kv, wide);
-  add_matrix(w, "shared_transformer.self_attn.v_proj", Role::attention, kv, wide);
-  add_matrix(w, "shared_transformer.self_attn.o_proj", Role::attention, d.hidden, q);
+  add_matrix(w, "self_attn.q_proj", Role::attention, q, wide);
+  add_matrix(w, "self_attn.k_proj", Role::attention, kv, wide);
+  add_matrix(w, "self_attn.v_proj", Role::attention, kv, wide);
+  add_matrix(w, "self_attn.o_proj", Role::attention, d.hidden, q);
   add_feed_forward(d, w, Role::mlp, d.inner, d.hidden);
   add_norm(d, w, "shared_transformer.input_layernorm", wide);
   add_norm(d, w, "shared_transformer.pre_ff_layernorm", d.hidden);

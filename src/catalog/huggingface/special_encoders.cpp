@@ -83,7 +83,7 @@ std::int64_t glm_ocr(const Tower& t) {
   c.linear(product(width, merge, merge), out, true);
   c.linear(out, out, false);
   c.vectors(2, out);
-  c.linear(out, 3 * 3 * out, false);
+  c.linear(out, 9 * out, false);
   return c.n;
 }
 

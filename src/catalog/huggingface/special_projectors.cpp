@@ -27,7 +27,7 @@ std::int64_t aria(const Joint& j) {
   c.vectors(queries > 0 ? queries : 256, w);
   for (int i = 0; i < 3; ++i) c.linear(w, w, false);
   for (int i = 0; i < 5; ++i) c.linear(w, w, true);
-  c.vectors(3 * 2, w);
+  c.vectors(6, w);
   c.linear(w, j.hidden, false);
   c.linear(j.hidden, j.hidden, false);
   return c.n;
