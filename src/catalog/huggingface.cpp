@@ -47,7 +47,7 @@ std::string model_type_of(const Node& config) {
 
 // An unknown model is read as a plain decoder: every key that may bear on memory must then be
 // understood, or account_for_unread_keys refuses it.
-const Family kUnknown{.types = "?"};
+const Family kUnknown{.types = "?", .qk_norm = Family::per_head, .qk_norm_on_request = true};
 
 const Family& family_of(const Node& config, const Node& text) {
   const std::string outer = model_type_of(config), inner = model_type_of(text);

@@ -329,3 +329,15 @@ TEST_CASE("what a configuration leaves out is what its class takes for it") {
               "layer_types: [sliding_attention, sliding_attention, sliding_attention, "
               "full_attention]");
 }
+
+TEST_CASE("Ling 2.0 calls itself as the first Ling, and asks for norms of queries and keys") {
+  // inclusionAI/Ling-mini-2.0, 16,255,643,392 as its page shows.
+  CHECK(count_parameters(
+            read("{model_type: bailing_moe, hidden_size: 2048, intermediate_size: 5120, "
+                 "num_hidden_layers: 20, num_attention_heads: 16, num_key_value_heads: 4, "
+                 "head_dim: 128, vocab_size: 157184, num_experts: 256, num_experts_per_tok: 8, "
+                 "num_shared_experts: 1, moe_intermediate_size: 512, first_k_dense_replace: 1, "
+                 "use_qk_norm: true, moe_router_enable_expert_bias: true, "
+                 "tie_word_embeddings: false}"))
+            .total == 16'255'643'392);
+}

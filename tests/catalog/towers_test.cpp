@@ -83,6 +83,39 @@ TEST_CASE("MiniCPM-V has the text model of its version") {
   CHECK(count_parameters(llama).total == 8'537'092'336);
 }
 
+TEST_CASE("MiniCPM-V 4.5 has Qwen3 inside") {
+  // openbmb/MiniCPM-V-4_5, as its page shows.
+  const ModelSpec model = read(
+      "{model_type: minicpmv, version: 4.5, hidden_size: 4096, intermediate_size: 12288, "
+      "num_attention_heads: 32, num_hidden_layers: 36, num_key_value_heads: 8, head_dim: 128, "
+      "vocab_size: 151748, tie_word_embeddings: false, query_num: 64, "
+      "vision_config: {hidden_size: 1152, image_size: 980, intermediate_size: 4304, "
+      "model_type: siglip_vision_model, num_hidden_layers: 27, patch_size: 14}}");
+  CHECK(count_parameters(model).total == 8'695'895'280);
+}
+
+TEST_CASE("InternVL has the text model that it names") {
+  // OpenGVLab/InternVL3-8B, 7,944,373,760, and InternVL3_5-8B, 8,528,318,464, as their pages show.
+  const std::string tower =
+      ", vision_config: {model_type: intern_vit_6b, hidden_size: 1024, image_size: 448, "
+      "intermediate_size: 4096, norm_type: layer_norm, num_hidden_layers: 24, patch_size: 14, "
+      "qk_normalization: false, qkv_bias: true}}";
+  CHECK(count_parameters(
+            read("{model_type: internvl_chat, downsample_ratio: 0.5, llm_config: {model_type: "
+                 "qwen2, hidden_size: 3584, intermediate_size: 18944, num_attention_heads: 28, "
+                 "num_hidden_layers: 28, num_key_value_heads: 4, tie_word_embeddings: false, "
+                 "vocab_size: 151674}" +
+                 tower))
+            .total == 7'944'373'760);
+  CHECK(count_parameters(
+            read("{model_type: internvl_chat, downsample_ratio: 0.5, llm_config: {model_type: "
+                 "qwen3, hidden_size: 4096, intermediate_size: 12288, num_attention_heads: 32, "
+                 "num_hidden_layers: 36, num_key_value_heads: 8, tie_word_embeddings: false, "
+                 "vocab_size: 151936}" +
+                 tower))
+            .total == 8'528'318'464);
+}
+
 TEST_CASE("the thinker of an omni model is read, its talker named") {
   // Qwen/Qwen2.5-Omni-7B: 8.93 B without the talker.
   const ModelSpec omni = read(

@@ -24,7 +24,7 @@ constexpr auto kPerLayer = Family::per_layer;
 constexpr Family kGated[] = {
     {.types = "llama mistral ministral ministral3 mixtral baichuan xverse aquila Yi "
               "deepseek deepseek_v2 deepseek_v3 deepseek_v32 glm_moe_dsa kimi_k2 exaone "
-              "granite granitemoe granitemoeshared phi3 phi3_v phi4mm phi4_multimodal bailing_moe "
+              "granite granitemoe granitemoeshared phi3 phi3_v phi4mm phi4_multimodal "
               "glm4_moe_lite aria aria_text helium iquestcoder mistral4"},
     {.types = "afmoe",
      .norms = 4,
@@ -33,6 +33,7 @@ constexpr Family kGated[] = {
      .router_bias = true,
      .global_every = 4},
     {.types = "apertus", .qk_norm = kPerHead, .gated = false, .layer = apertus_layer},
+    {.types = "bailing_moe", .qk_norm = kPerHead, .qk_norm_on_request = true},
     {.types = "bailing_moe_v2 sarvam_moe hy_v3", .qk_norm = kPerHead, .router_bias = true},
     {.types = "arctic", .layer = arctic_layer},
     {.types = "axk1", .router_bias = true, .layer = axk1_layer},

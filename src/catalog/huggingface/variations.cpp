@@ -167,17 +167,20 @@ void internlm_layer(Draft& d, std::int64_t i, Layer& layer) {
   add_vector(layer.weights, "self_attn.o_proj.bias", Role::attention, d.hidden);
 }
 
-// MiniCPM-V: Llama 3 inside version 2.5, Qwen2 with its biases inside 2.6.
+// MiniCPM-V: Llama 3 inside version 2.5, Qwen2 with its biases inside 2.6, Qwen3 with its norms
+// inside 4.5.
 void minicpmv_layer(Draft& d, std::int64_t i, Layer& layer) {
-  d.keys.pass_over({"batch_vision_input", "drop_vision_last_layer", "image_size", "patch_size",
-                    "query_num", "slice_config", "slice_mode", "use_image_id"});
-  const Node& version = d.keys.required({"version"});
-  if (version.text != "2.5" && version.text != "2.6")
+  d.keys.pass_over({"batch_vision_input", "batch_3d_resampler", "drop_vision_last_layer",
+                    "image_size", "patch_size", "query_num", "slice_config", "slice_mode",
+                    "use_image_id"});
+  const std::string version = d.keys.required({"version"}).text;
+  if (version != "2.5" && version != "2.6" && version != "4.5")
     d.keys.refuse({"version"}, "kv-plan does not know the text model of this version");
   decoder_layer(d, i, layer);
-  if (version.text == "2.5") return;
-  add_vector(layer.weights, "self_attn.qkv_proj.bias", Role::attention,
-             (d.heads + 2 * d.kv_heads) * d.head_dim);
+  if (version == "2.6")
+    add_vector(layer.weights, "self_attn.qkv_proj.bias", Role::attention,
+               (d.heads + 2 * d.kv_heads) * d.head_dim);
+  if (version == "4.5") add_vector(layer.weights, "self_attn.qk_norms", Role::norm, 2 * d.head_dim);
 }
 
 // LLaDA: Llama without a causal mask, under OLMo's names of keys.
