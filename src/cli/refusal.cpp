@@ -21,4 +21,14 @@ std::string warning_text(const Warning& w) {
   return "kv-plan: warning: " + clean(w.message) + "\n";
 }
 
+std::string warnings_text(const std::vector<Warning>& warnings) {
+  constexpr std::size_t kMost = 20;
+  std::string text;
+  for (std::size_t i = 0; i < warnings.size() && i < kMost; ++i) text += warning_text(warnings[i]);
+  if (warnings.size() > kMost)
+    text += "kv-plan: " + std::to_string(warnings.size() - kMost) +
+            " more warnings; --format json has all\n";
+  return text;
+}
+
 }  // namespace kvplan

@@ -2,6 +2,7 @@
 // What goes to a terminal beside the answer. Names in it come from files of unknown origin.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "error.h"
 
@@ -11,5 +12,7 @@ namespace kvplan {
 // do.
 std::string refusal_text(const Error&);
 std::string warning_text(const Warning&);
+// One a line; of very many the first, and how many more there are.
+std::string warnings_text(const std::vector<Warning>&);
 
 }  // namespace kvplan

@@ -78,7 +78,7 @@ RenderOptions render_options(const Request& request) {
 }
 
 void warn(const std::vector<Warning>& warnings) {
-  for (const Warning& w : warnings) std::fputs(warning_text(w).c_str(), stderr);
+  std::fputs(warnings_text(warnings).c_str(), stderr);
 }
 
 }  // namespace

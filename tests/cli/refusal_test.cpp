@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace kvplan;
 
 TEST_CASE("a refusal says where, what, and what to do") {
@@ -22,4 +24,11 @@ TEST_CASE("no name in a file can move a terminal's cursor, nor begin a line of i
   CHECK(refusal_text(e) == "kv-plan: a b: tensor ' [2J kv-plan: all is well' stands twice\n");
   CHECK(warning_text({"code", "key '\x1b]0;\a' was not used"}) ==
         "kv-plan: warning: key ' ]0; ' was not used\n");
+}
+
+TEST_CASE("of very many warnings the first are printed, and how many more there are") {
+  const std::string text = warnings_text(std::vector<Warning>(10'000, {"code", "a"}));
+  CHECK(text.starts_with("kv-plan: warning: a\n"));
+  CHECK(text.ends_with("kv-plan: 9980 more warnings; --format json has all\n"));
+  CHECK(std::count(text.begin(), text.end(), '\n') == 21);
 }
