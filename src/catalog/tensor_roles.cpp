@@ -18,6 +18,9 @@ constexpr std::string_view kTowers[] = {"vision",       "visual",    "vit",     
                                         "audio",        "sam_model", "projector", "mm_",
                                         "patch_merger", "aligner",   "gen_",      "view_seperator"};
 
+// Longer names are nobody's; ggml's own bound is 64.
+constexpr std::size_t kLongestName = 200;
+
 // '*' is any run of characters, '?' one. Linear in practice: only the last star is retried.
 bool matches(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0, star = pattern.npos, mark = 0;
@@ -112,7 +115,7 @@ TensorPlace TensorPlaces::of(std::string_view module) {
   if (s.prefix.find("mtp") != s.prefix.npos) place.section = TensorPlace::mtp;
   place.of_encoder = s.prefix.starts_with("enc.") || s.prefix.find("encoder.") != s.prefix.npos;
   const auto [known, fresh] = known_.try_emplace(std::move(s.rest), nullptr);
-  if (fresh) known->second = first_match(known->first);
+  if (fresh && known->first.size() <= kLongestName) known->second = first_match(known->first);
   place.role = known->second;
   return place;
 }

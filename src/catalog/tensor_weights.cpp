@@ -55,10 +55,18 @@ bool same(const Weight& a, const Weight& b) {
          a.format == b.format && a.is_matrix == b.is_matrix && a.is_auxiliary == b.is_auxiliary;
 }
 
+// A layer has some tens of different tensors, counted with all that are equal to one of them.
+constexpr std::size_t kMostDifferent = 10'000;
+
 void add(Weights& weights, const Weight& w) {
   const auto found = std::find_if(weights.begin(), weights.end(),
                                   [&](const Weight& other) { return same(other, w); });
-  if (found == weights.end()) return weights.push_back(w);
+  if (found == weights.end()) {
+    if (weights.size() >= kMostDifferent)
+      throw Error("more than 10,000 different tensors in one layer")
+          .advise("No model that kv-plan knows of has so many: is the file what it claims to be?");
+    return weights.push_back(w);
+  }
   found->copies = checked_add(found->copies, w.copies);
   found->active = checked_add(found->active, w.active);
 }
