@@ -341,3 +341,28 @@ TEST_CASE("Ling 2.0 calls itself as the first Ling, and asks for norms of querie
                  "tie_word_embeddings: false}"))
             .total == 16'255'643'392);
 }
+
+TEST_CASE("Zamba 2 says the size of its states twice") {
+  // Zyphra/Zamba2-2.7B's keys; transformers builds the same from either.
+  const auto zamba = [](const std::string& more) {
+    return count_parameters(
+               read("{model_type: zamba2, hidden_size: 256, num_hidden_layers: 4, "
+                    "num_attention_heads: 4, intermediate_size: 512, vocab_size: 100, "
+                    "layers_block_type: [mamba, hybrid, mamba, hybrid], num_mem_blocks: 2, "
+                    "n_mamba_heads: 8, mamba_d_state: 16, mamba_d_conv: 4, mamba_expand: 2, "
+                    "mamba_headdim: 64, mamba_ngroups: 1" +
+                    more + "}"))
+        .total;
+  };
+  CHECK(zamba("") == zamba(", state_size: 16, use_shared_block_lora: true, conv_dimension: 544"));
+}
+
+TEST_CASE("a refusal names the model_type first, and says of an encoder that it is one") {
+  const Refusal encoder = refusal(decoder("model_type: modernbert, hidden_activation: gelu"));
+  CHECK(encoder.key == "model_type");
+  CHECK(encoder.text.find("'modernbert' is an encoder") != std::string::npos);
+  const Refusal unknown = refusal(
+      decoder("model_type: somebodys, hidden_act: silu, rms_norm_eps: 1e-5, layer_types: [loop]"));
+  CHECK(unknown.key == "layer_types");
+  CHECK(unknown.text.find("'somebodys' is not known") != std::string::npos);
+}

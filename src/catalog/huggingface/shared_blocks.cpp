@@ -84,7 +84,9 @@ void zamba_layer(Draft& d, std::int64_t i, Layer& layer) {
 }
 
 void zamba2_layer(Draft& d, std::int64_t i, Layer& layer) {
-  d.keys.pass_over({"use_mem_rope", "use_mem_eff_path", "use_long_context", "mamba_headdim"});
+  d.keys.pass_over({"use_mem_rope", "use_mem_eff_path", "use_long_context", "mamba_headdim",
+                    "use_shared_attention_lora", "use_shared_block_lora", "conv_dimension",
+                    "state_size", "mamba_dt_rank"});
   if (is_hybrid(d, i)) {
     add_use(d, i, layer, d.keys.count_or({"num_mem_blocks"}, 1));
     add_adapters(d, layer);

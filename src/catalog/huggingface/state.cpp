@@ -102,7 +102,9 @@ Recurrent add_mamba2(Draft& d, Layer& layer) {
   const Keys& k = d.keys;
   Recurrent r;
   r.kind = Recurrent::mamba2;
-  const bool pure = k.has({"state_size"});  // Mamba-2 alone: its heads are the model's
+  const bool pure =
+      k.has({"state_size"}) &&
+      !k.has({"n_mamba_heads", "mamba_n_heads"});  // Mamba-2 alone: its heads are the model's
   r.v_heads = pure ? k.count({"num_heads"})
                    : k.count({"mamba_num_heads", "mamba_n_heads", "n_mamba_heads"});
   r.v_width = pure ? k.count({"head_dim"}) : mamba2_head_width(d, r.v_heads);
