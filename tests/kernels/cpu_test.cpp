@@ -51,6 +51,8 @@ TEST_CASE("weight streaming agrees with the reference in every format and number
       problems.push_back(GemmShape{m, 37, 384, &format});
     problems.push_back(GemmShape{1, 5, 8192, &format});  // several rows together
     problems.push_back(GemmShape{4, 19, 4096, &format});
+    problems.push_back(GemmShape{1, 57, 10240, &format});  // x in pieces
+    problems.push_back(GemmShape{2, 57, 8320, &format});
     problems.push_back(GemmShape{40, 70, 2176, &format});  // more rows than stream
     check_on_all(problems, name);
   }
