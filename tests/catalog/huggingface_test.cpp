@@ -366,3 +366,14 @@ TEST_CASE("a refusal names the model_type first, and says of an encoder that it 
   CHECK(unknown.key == "layer_types");
   CHECK(unknown.text.find("'somebodys' is not known") != std::string::npos);
 }
+
+TEST_CASE("Molmo has Qwen2's decoder and more rows in its table") {
+  // allenai/Molmo-7B-D-0924: Qwen/Qwen2-7B (7,615,616,512) and 128 rows of 3,584.
+  const ModelSpec molmo = read(
+      "{model_type: molmo, hidden_size: 3584, intermediate_size: 37888, num_hidden_layers: 28, "
+      "num_attention_heads: 28, num_key_value_heads: 4, vocab_size: 152064, qkv_bias: true, "
+      "layer_norm_type: rms, attention_layer_norm: false, norm_after: false, "
+      "tie_word_embeddings: false}");
+  CHECK(count_parameters(molmo).total == 7'615'616'512 + 128 * 3584);
+  CHECK(molmo.warnings.at(0).code == "vision-not-counted");
+}

@@ -87,6 +87,7 @@ constexpr Family kSpecial[] = {
     {.types = "mimo_v2_flash mimo_v2", .router_bias = true, .layer = mimo_v2_layer},
     {.types = "minimax_m3 minimax_m3_vl", .qk_norm = kPerHead, .layer = minimax_m3_layer},
     {.types = "mllama mllama_text_model", .layer = mllama_layer, .finish = finish_mllama},
+    {.types = "molmo", .inner_divisor = 2, .finish = finish_molmo},
     {.types = "molmo2 molmo2_text", .qk_norm = kPerHead, .finish = finish_molmo2},
     {.types = "nemotron-nas", .layer = nemotron_nas_layer},
     {.types = "nemotron_h",

@@ -50,6 +50,15 @@ void ernie_vl_layer(Draft& d, std::int64_t i, Layer& layer) {
   add_image_experts(d, layer);
 }
 
+// Molmo is OLMo's or Qwen2's decoder; its configuration says nothing of its tower.
+void finish_molmo(Draft& d) {
+  finish_molmo2(d);
+  d.keys.pass_over({"embedding_size", "layer_norm_type", "attention_layer_norm", "weight_tying"});
+  d.warn("vision-not-counted",
+         "the vision tower of 'molmo' is not counted: its configuration does "
+         "not describe it");
+}
+
 void finish_molmo2(Draft& d) {
   const std::int64_t more = d.keys.integer({"additional_vocab_size"}).value_or(128);
   d.keys.pass_over({"norm_after", "rope_scaling_layers"});

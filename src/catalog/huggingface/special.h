@@ -57,6 +57,7 @@ void rwkv_layer(Draft&, std::int64_t i, Layer&);
 // variations.cpp: decoders that deviate in one place
 void falcon_layer(Draft&, std::int64_t i, Layer&);
 void ernie_vl_layer(Draft&, std::int64_t i, Layer&);
+void finish_molmo(Draft&);
 void finish_molmo2(Draft&);
 void arctic_layer(Draft&, std::int64_t i, Layer&);
 void grok_layer(Draft&, std::int64_t i, Layer&);
