@@ -35,6 +35,7 @@ constexpr const char* kPrefillNote =
 template <class Row>
 std::vector<Row> as(const std::vector<MachineRow>& rows) {
   std::vector<Row> all;
+  all.reserve(rows.size());
   for (const MachineRow& row : rows) all.push_back(Row{row});
   return all;
 }

@@ -135,7 +135,7 @@ Expected step_expected(const ModelSpec& model, const Deployment& deployment, con
   if (!has_profile(machine)) return {std::nullopt, "no profile"};
   Estimate sum = exactly(between);
   for (std::size_t p = 0; p < where.parts; ++p) {
-    const Expected own =
+    Expected own =
         on_part(machine, p, decode_launches(part_of(model, where, p), deployment, context, batch));
     if (!own.time) return own;
     sum = sum + *own.time;

@@ -223,9 +223,10 @@ Split LayerBytes::evened(Split split) const {
     for (end = first; end < gpus.size() && alike(gpus[end], gpus[first]); ++end)
       layers += static_cast<std::int64_t>(split.shares[end]);
     const auto count = static_cast<std::int64_t>(end - first);
-    for (std::int64_t g = 0; g < count; ++g)
-      split.shares[first + static_cast<std::size_t>(g)] =
-          static_cast<double>(layers * (g + 1) / count - layers * g / count);
+    for (std::int64_t g = 0; g < count; ++g) {
+      const std::int64_t share = layers * (g + 1) / count - layers * g / count;
+      split.shares[first + static_cast<std::size_t>(g)] = static_cast<double>(share);
+    }
   }
   return has_room(split) ? split : as_found;
 }
