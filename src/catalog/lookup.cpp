@@ -25,15 +25,23 @@ bool stores(const ModelSpec& model, std::string_view recipe) {
          });
 }
 
-// "Hermes-3-Llama-3.1-8B" holds "llama-3.1-8b": the longest of the names that a typed one holds.
+// "8b", "1.5b" in a name: it tells the shape, not the family alone.
+bool says_a_size(std::string_view key) {
+  for (std::size_t at = key.find('b', 1); at != key.npos; at = key.find('b', at + 1))
+    if (key[at - 1] >= '0' && key[at - 1] <= '9') return true;
+  return false;
+}
+
+// "Hermes-3-Llama-3.1-8B" holds "llama-3.1-8b": the longest name with a size that a typed one
+// holds.
 std::string contained_in(std::string_view typed, const std::vector<std::string>& names) {
-  constexpr std::size_t kShortest = 6;  // "phi-2" is in too many words
-  std::string longest;
+  std::string longest, longest_key;
   for (const std::string& name : names)
-    if (const std::string key = normalized(name); key.size() >= kShortest &&
-                                                  key.size() > normalized(longest).size() &&
-                                                  typed.find(key) != typed.npos)
+    if (const std::string key = normalized(name);
+        says_a_size(key) && key.size() > longest_key.size() && typed.find(key) != typed.npos) {
       longest = name;
+      longest_key = key;
+    }
   return longest;
 }
 
@@ -60,7 +68,7 @@ Error Catalog::unknown(std::string_view kind, std::string_view name,
   const std::string what(kind.substr(0, kind.size() - 1));  // "model", "device"
   const std::string near =
       !closest.empty() ? "Did you mean " + std::string(closest) + "?"
-      : !tuned.empty() ? "If it is a variation of " + tuned + ", its sizes are the same: name that."
+      : !tuned.empty() ? "If it is a fine-tune of " + tuned + ", its sizes are the same: name that."
                        : did_you_mean(normalized(name), names);
   Error error("there is no " + what + " '" + std::string(name.substr(0, 120)) + "' in the catalog");
   error.advise((near.empty() ? near : near + " ") + "`kv-plan " + std::string(kind) +

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalog/catalog.h"
-#include "catalog/device_words.h"
 
 #include <doctest/doctest.h>
 
-#include <tuple>
-
 #include <set>
 #include <string>
+#include <tuple>
 
+#include "catalog/device_words.h"
 #include "catalog/embedded.h"
 
 using namespace kvplan;

@@ -96,12 +96,18 @@ TEST_CASE("numbers, sizes and versions are not taken for formats") {
   CHECK(typed_model("/").names.empty());
 }
 
-TEST_CASE("an unknown name that holds a known one is told so") {
+TEST_CASE("an unknown name that holds a known one with its size is told so") {
   const Catalog catalog;
+  try {
+    catalog.model("somebody/glm-4.7-flash-of-another-size");  // a family is no shape
+    FAIL("found");
+  } catch (const Error& e) {
+    CHECK(e.advice.find("fine-tune") == std::string::npos);
+  }
   try {
     catalog.model("NousResearch/Hermes-3-Llama-3.1-8B");
     FAIL("found");
   } catch (const Error& e) {
-    CHECK(e.advice.find("a variation of llama-3.1-8b") != std::string::npos);
+    CHECK(e.advice.find("a fine-tune of llama-3.1-8b") != std::string::npos);
   }
 }
