@@ -30,10 +30,6 @@ Attention sliding_shape(const Draft& d) {
   return a;
 }
 
-}  // namespace
-
-namespace {
-
 // Norms of queries and keys and a gate stand in the code, whatever `use_qk_norm` says.
 void add_step_attention(Draft& d, Layer& layer, const Attention& a, Reach reach) {
   require_groups(d, a, {"attention_other_setting", "num_sliding_attention_heads"});
