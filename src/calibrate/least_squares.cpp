@@ -37,18 +37,28 @@ std::optional<Vector> solve(Matrix a, Vector b) {
   return b;
 }
 
+double loss_of(Loss loss, double r) {
+  return loss == Loss::cauchy ? std::log1p(r * r) : 2 * (std::sqrt(1 + r * r) - 1);
+}
+// Half its derivative, over r.
+double weight_of(Loss loss, double r) {
+  return loss == Loss::cauchy ? 1 / (1 + r * r) : 1 / std::sqrt(1 + r * r);
+}
+
 class Problem {
  public:
-  Problem(const Residuals& residuals, Vector start, const Box& box, double scale, double pull)
-      : residuals_(residuals), start_(std::move(start)), box_(box), scale_(scale), pull_(pull) {}
+  Problem(const Residuals& residuals, Vector start, const Box& box, const Search& search)
+      : residuals_(residuals),
+        start_(std::move(start)),
+        box_(box),
+        loss_(search.loss),
+        scale_(search.scale),
+        pull_(search.pull) {}
 
   double cost(const Vector& x) {
     residuals_(x, values_);
     double sum = 0;
-    for (const double value : values_) {
-      const double r = value / scale_;
-      sum += 2 * (std::sqrt(1 + r * r) - 1);
-    }
+    for (const double value : values_) sum += loss_of(loss_, value / scale_);
     for (std::size_t i = 0; i < x.size(); ++i) sum += square(pull_ / scale_ * (x[i] - start_[i]));
     return std::isfinite(sum) ? sum : 1e300;
   }
@@ -68,7 +78,7 @@ class Problem {
     a.assign(n, Vector(n, 0));
     b.assign(n, 0);
     for (std::size_t k = 0; k < values_.size(); ++k) {
-      const double r = values_[k] / scale_, weight = 1 / std::sqrt(1 + r * r);
+      const double r = values_[k] / scale_, weight = weight_of(loss_, r);
       for (std::size_t i = 0; i < n; ++i) {
         b[i] -= weight * columns_[i][k] * r;
         for (std::size_t j = 0; j <= i; ++j) a[i][j] += weight * columns_[i][k] * columns_[j][k];
@@ -89,6 +99,7 @@ class Problem {
   const Residuals& residuals_;
   Vector start_;
   const Box& box_;
+  Loss loss_;
   double scale_, pull_;
   Vector values_;
   Matrix columns_;
@@ -112,13 +123,12 @@ void fix_at_bounds(const Vector& x, const Box& box, Matrix& a, Vector& b) {
 
 }  // namespace
 
-Minimum minimise(const Residuals& residuals, Vector start, const Box& box, double scale,
-                 double pull, int most_steps) {
+Minimum minimise(const Residuals& residuals, Vector start, const Box& box, const Search& search) {
   Vector x = clamped(start, box);
-  Problem problem(residuals, std::move(start), box, scale, pull);
+  Problem problem(residuals, std::move(start), box, search);
   Minimum best{x, problem.cost(x)};
   double damping = 1e-2;
-  for (int step = 0; step < most_steps && damping < 1e8; ++step) {
+  for (int step = 0; step < search.most_steps && damping < 1e8; ++step) {
     Matrix a;
     Vector b;
     problem.linearise(best.at, a, b);

@@ -42,7 +42,7 @@ std::vector<Fold> folds_of(const MeasuredRows& rows, std::uint64_t seed) {
     if (fold_of.size() < kFolds) continue;
     for (std::size_t f = 0; f < kFolds; ++f) {
       Fold fold;
-      fold.values = (fold_of.size() + kFolds - 1 - f) / kFolds;
+      fold.values = fold_of.size();
       for (const Measured* row : rows)
         (fold_of.at(axes_of(row->shape)[axis]) == f ? fold.out : fold.kept).push_back(row);
       folds.push_back(std::move(fold));

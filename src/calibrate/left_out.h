@@ -10,7 +10,7 @@ namespace kvplan {
 
 struct Fold {
   MeasuredRows kept, out;
-  std::size_t values = 0;  // of the axis, that were left out
+  std::size_t values = 0;  // of the axis, left out or not
 };
 
 // For every axis with at least 3 values, a third of its values at a time, drawn by the seed.

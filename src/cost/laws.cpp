@@ -25,10 +25,10 @@ double smooth_max(double sharpness, double a, double b, double c) {
   return top * std::pow(sum, 1 / sharpness);
 }
 
-// n while below the limit, then the limit.
-double saturated(double n, double limit) {
+// n while below the limit, then growing as n to this power.
+double bent(double n, double limit, double power) {
   const double x = n / limit;
-  return n / std::sqrt(std::sqrt(1 + x * x * x * x));
+  return n * std::pow(1 + x * x * x * x, (power - 1) / 4);
 }
 // At least `least`, with a smooth corner.
 double at_least(double n, double least) {
@@ -71,8 +71,10 @@ Seconds time(const GemmLaw& law, const GemmShape& s, Caches) {
   const double memory = ramped(work_of(s).distinct.real(), law.bandwidth, law.ramp, law.ramp_size);
   const double rows = std::min(tiled(s.m), at_least(padded(s.m), law.least_rows));
   const double arithmetic = 2 * rows * tiled(s.n) * real(s.k) / law.rate.v;
-  const double serial =
-      law.per_k.v * saturated(real(s.k), law.split_k) * (s.m == 1 ? law.single_row : 1);
+  const bool single = s.m == 1;
+  const double pass =
+      bent(real(s.k), law.split_k * (single ? law.single_split : 1), law.beyond_split);
+  const double serial = law.per_k.v * pass * (single ? law.single_row : 1);
   return law.floor +
          Seconds(smooth_max(law.memory_sharpness, serial,
                             smooth_max(law.rate_sharpness, memory, arithmetic))) +

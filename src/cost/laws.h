@@ -18,9 +18,11 @@ enum class Caches { cold, warm };
 // t = floor + max(serial part, max(memory, arithmetic)) + elements written and converted.
 struct GemmLaw {
   Seconds floor;
-  Seconds per_k;          // one pass over k, where tiles are few
-  double split_k = 2048;  // beyond it, k is split and the passes run side by side
-  double single_row = 1;  // one row of x passes k so many times as long: kernels of its own
+  Seconds per_k;              // one pass over k, where tiles are few
+  double split_k = 2048;      // beyond it, k is split and parts of a pass run side by side:
+  double beyond_split = 0.1;  // the pass grows as this power of k
+  // One row of x has kernels of its own, with a pass and a split of their own.
+  double single_row = 1, single_split = 1;
   BytesPerSecond bandwidth;
   double ramp = 0.1;  // short reads take 1 + ramp times as long, up to about `ramp_size`
   ByteScale ramp_size;
@@ -35,7 +37,9 @@ struct GemmLaw {
     f("floor_seconds", law.floor.v, 1e-8, 1e-1);
     f("seconds_per_k", law.per_k.v, 1e-14, 1e-6);
     f("split_k", law.split_k, 32.0, 1e6);
-    f("single_row", law.single_row, 0.2, 3.0);
+    f("beyond_split", law.beyond_split, 0.01, 1.0);
+    f("single_row", law.single_row, 0.05, 3.0);
+    f("single_split", law.single_split, 0.2, 20.0);
     f("bytes_per_second", law.bandwidth.v, 1e8, 1e14);
     f("ramp", law.ramp, 1e-3, 2.0);
     f("ramp_bytes", law.ramp_size.v, 1e5, 1e10);

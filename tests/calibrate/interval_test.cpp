@@ -66,14 +66,13 @@ TEST_CASE("each value of an axis is left out once, with all its rows") {
   for (const Measured& row : rows) pointers.push_back(&row);
   const auto folds = folds_of(pointers, 1);
   CHECK(folds.size() == 6);  // of m and of n; k has one value only
-  std::size_t out = 0, values = 0;
+  std::size_t out = 0;
   for (const Fold& fold : folds) {
     CHECK(fold.kept.size() + fold.out.size() == rows.size());
     for (const Measured* a : fold.kept)
       for (const Measured* b : fold.out) CHECK(a->shape != b->shape);
     out += fold.out.size();
-    values += fold.values;
+    CHECK((fold.values == 5 || fold.values == 3));
   }
   CHECK(out == 2 * rows.size());
-  CHECK(values == 5 + 3);
 }

@@ -46,3 +46,22 @@ TEST_CASE("a cold cache is never faster than a warm one") {
     CHECK(time(law, shape, Caches::cold) >= time(law, shape, Caches::warm));
   }
 }
+
+TEST_CASE("a pass over k is linear until k is split, then grows by a small power of it") {
+  GemmLaw law;
+  law.per_k = Seconds(1e-9);
+  law.split_k = 1000;
+  law.beyond_split = 0.1;
+  law.bandwidth = BytesPerSecond(1e15);  // the pass alone is left
+  law.rate = FlopsPerSecond(1e18);
+  law.ramp_size = ByteScale(1);
+  law.memory_sharpness = 8;
+  const auto at = [&](std::int64_t m, std::int64_t k) {
+    return time(law, GemmShape{m, 64, k, &bf16()}).v;
+  };
+  CHECK(at(4, 100) == doctest::Approx(1e-7).epsilon(0.01));
+  // From 16,000 to 64,000: 4^0.1 = 1.1487.
+  CHECK(at(4, 64000) / at(4, 16000) == doctest::Approx(1.1487).epsilon(0.01));
+  law.single_split = 1000;  // a row alone is not split yet
+  CHECK(at(1, 64000) / at(1, 16000) == doctest::Approx(4).epsilon(0.02));
+}
