@@ -41,7 +41,8 @@ std::string without_bare_infinities(std::string_view text) {
 
 class Events : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit Events(std::string_view text) : text_(text) {}
+  Events(std::string_view text, const char* const* reached)
+      : text_(text), reached_(reached), counted_(text.data()) {}
   NodeBuilder builder;
 
   bool null() override { return builder.null(line()), true; }
@@ -75,40 +76,19 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
         .at_line(static_cast<int>(newlines) + 1)
         .advise("Check the file: it may be truncated, or not a JSON file at all.");
   }
-  // The parser reports no positions with its events; the iterator that feeds it counts lines.
-  int line() const { return *lines; }
-  const int* lines = nullptr;
 
  private:
+  // The parser reports no positions with its events; the iterator that feeds it does.
+  int line() {
+    lines_ += static_cast<int>(std::count(counted_, *reached_, '\n'));
+    counted_ = *reached_;
+    return lines_;
+  }
+
   std::string_view text_;
-};
-
-// Feeds characters to the parser and counts the lines that passed.
-struct CountingIterator {
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-
-  const char* at;
-  int* lines;
-
-  reference operator*() const { return *at; }
-  CountingIterator& operator++() {
-    *lines += *at == '\n';
-    ++at;
-    return *this;
-  }
-  CountingIterator operator++(int) {
-    CountingIterator before = *this;
-    ++*this;
-    return before;
-  }
-  friend bool operator==(const CountingIterator& a, const CountingIterator& b) {
-    return a.at == b.at;
-  }
-  friend bool operator!=(const CountingIterator& a, const CountingIterator& b) { return !(a == b); }
+  const char* const* reached_;
+  const char* counted_;  // up to here
+  int lines_ = 1;
 };
 
 // Feeds characters to the parser and says how far it came.
@@ -190,10 +170,9 @@ void visit_json(std::string_view text, JsonVisitor& visitor) {
 Node parse_json(std::string_view given) {
   if (given.size() > kMostTextBytes) throw Error("the text is larger than 64 MiB");
   const std::string text = without_bare_infinities(given);
-  int lines = 1;
-  Events events(text);
-  events.lines = &lines;
-  const CountingIterator begin{text.data(), &lines}, end{text.data() + text.size(), &lines};
+  const char* reached = text.data();
+  Events events(text, &reached);
+  const FollowedIterator begin{text.data(), &reached}, end{text.data() + text.size(), &reached};
   if (!nlohmann::json::sax_parse(begin, end, &events)) throw Error("not valid JSON");
   return events.builder.finish();
 }
