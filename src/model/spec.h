@@ -159,6 +159,7 @@ struct ModelSpec {
 
 // Layers of the main model, in order (MTP and encoder layers left out).
 std::vector<const Layer*> main_layers(const ModelSpec&);
+std::vector<const Layer*> main_layers(ModelSpec&&) = delete;  // they point into it
 
 // Whether it writes text token by token; an encoder reads one at once.
 bool generates(const ModelSpec&);

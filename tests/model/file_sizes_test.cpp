@@ -91,8 +91,9 @@ TEST_CASE("a latent's up-projection is stored in two halves, of which keys' rows
   const auto bytes = [&](std::string_view type, bool whole) {
     ModelSpec model = catalog.model("deepseek-v3");
     if (whole) keep_latents_whole(model);
+    model = apply_recipe(std::move(model), type);
     std::int64_t sum = 0;
-    for (const Layer* layer : main_layers(apply_recipe(std::move(model), type)))
+    for (const Layer* layer : main_layers(model))
       for (const Weight& w : layer->weights)
         if (w.name == "self_attn.whole_kv_b" || w.name == "self_attn.k_b_proj" ||
             w.name == "self_attn.v_b_proj")
@@ -105,6 +106,7 @@ TEST_CASE("a latent's up-projection is stored in two halves, of which keys' rows
   CHECK(bytes("q6_k", false) == kHalf / 32 * 34 + kHalf / 256 * 210);
   CHECK(bytes("q8_0", false) == bytes("q8_0", true));
   // MiniCPM3's converter leaves it whole.
-  for (const Layer* layer : main_layers(apply_recipe(catalog.model("minicpm3-4b"), "q4_k_m")))
+  const ModelSpec whole = apply_recipe(catalog.model("minicpm3-4b"), "q4_k_m");
+  for (const Layer* layer : main_layers(whole))
     for (const Weight& w : layer->weights) CHECK(w.name != "self_attn.k_b_proj");
 }

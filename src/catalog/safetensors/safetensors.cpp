@@ -68,7 +68,8 @@ Read read(const std::string& path) {
 // A table of tensors needs no configuration that kv-plan understands.
 std::optional<std::int64_t> layers_of(const std::optional<Node>& config) try {
   if (!config) return std::nullopt;
-  return static_cast<std::int64_t>(main_layers(read_huggingface(*config)).size());
+  const ModelSpec model = read_huggingface(*config);
+  return static_cast<std::int64_t>(main_layers(model).size());
 } catch (const Error&) {
   return std::nullopt;
 }
