@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "catalog/scratch.h"
 #include "cli/answer.h"
 #include "cli/from_log.h"
 #include "cli/parse.h"
@@ -135,6 +136,13 @@ TEST_CASE("what the log lacks is named with the option that supplies it") {
   CHECK(text.find("Say it with --kv-pool SIZE") != std::string::npos);
   CHECK(text.find("Say it with DEVICE") != std::string::npos);
   CHECK_THROWS_WITH(example("trtllm-qwen1.5-7b"), "the log does not name its model");
+  std::ifstream known(kExamples + "vllm-0.21-qwen3.6-27b-tp2.log");
+  std::string log((std::istreambuf_iterator<char>(known)), std::istreambuf_iterator<char>());
+  for (std::size_t at; (at = log.find("Qwen3.6-27B")) != log.npos;)
+    log.replace(at, 11, "Nobodys-9");
+  const testing::Scratch scratch;
+  CHECK_THROWS_WITH(checked(scratch.write("unknown.log", log)),
+                    doctest::Contains("is not in the catalog"));
   CHECK_THROWS_AS(checked(KVPLAN_SOURCE_DIR "/LICENSE"), Error);
   CHECK_THROWS_AS(checked(kExamples + "no-such-file"), Error);
 }
