@@ -51,6 +51,9 @@ struct Backend {
   virtual std::unique_ptr<Run> prepare_step(const std::vector<Problem>&) { return nullptr; }
   // The clock that arithmetic runs at now; empty where it cannot be told. Throttling shows in it.
   virtual std::optional<Hertz> clock() { return std::nullopt; }
+  // The longest that a thread of the last sample waited while others had its processor; empty when
+  // unknown.
+  virtual std::optional<Seconds> lost() { return std::nullopt; }
   // Share of the processors that others kept busy since the last call; empty when unknown.
   virtual std::optional<double> other_load() { return std::nullopt; }
   // Libraries that the backend looked for at run time and did not find, each with what that costs.

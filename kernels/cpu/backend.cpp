@@ -51,6 +51,8 @@ class CpuBackend : public Backend {
     return *std::min_element(clocks.begin(), clocks.end());
   }
 
+  std::optional<Seconds> lost() override { return context().team.lost(); }
+
   std::optional<double> other_load() override {
     const auto before = std::exchange(usage_, usage_now());
     if (!before || !usage_) return std::nullopt;

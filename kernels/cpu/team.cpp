@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "kernels/cpu/usage.h"
+
 namespace kvplan {
 namespace {
 
@@ -47,6 +49,7 @@ Team::Team(int threads)
       meeting_(threads > 0 ? threads : static_cast<int>(usable_cpus().size())) {
   const std::vector<int> cpus = usable_cpus();
   const int count = threads > 0 ? threads : static_cast<int>(cpus.size());
+  waited_.resize(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i)
     members_.emplace_back(&Team::member, this, i, cpus[static_cast<std::size_t>(i) % cpus.size()]);
 }
@@ -59,21 +62,29 @@ Team::~Team() {
 
 Seconds Team::run(const Task& task) {
   task_ = task;
+  const auto stolen = stolen_until_now();
   start_.arrive_and_wait();
   end_.arrive_and_wait();
+  lost_ = *std::max_element(waited_.begin(), waited_.end());
+  if (const auto stolen_now = stolen_until_now(); lost_ && stolen && stolen_now)
+    *lost_ += *stolen_now - *stolen;
   return Seconds(ended_ - began_);
 }
 
 void Team::member(int thread, int cpu) {
   pin_to(cpu);
+  WaitingTime waiting;
   for (;;) {
     start_.arrive_and_wait();
     if (over_) return;
+    const auto before = waiting.until_now();
     meet();  // all are awake
     if (thread == 0) began_ = now();
     task_(thread);
     meet();
     if (thread == 0) ended_ = now();
+    const auto after = waiting.until_now();
+    waited_[thread] = before && after ? std::optional(*after - *before) : std::nullopt;
     end_.arrive_and_wait();
   }
 }

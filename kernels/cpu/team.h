@@ -4,6 +4,7 @@
 #pragma once
 #include <barrier>
 #include <functional>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -24,6 +25,9 @@ class Team {
   int size() const { return static_cast<int>(members_.size()); }
   // All members run `task` at once; returns when the last is done. The time excludes waking them.
   Seconds run(const Task& task);
+  // The longest that a member waited for its processor in the last run, and what a hypervisor took
+  // then, which it tells in ticks of 10 ms. Empty when the system does not tell.
+  std::optional<Seconds> lost() const { return lost_; }
   // Within a task: wait for all members.
   void meet() { meeting_.arrive_and_wait(); }
 
@@ -33,7 +37,9 @@ class Team {
   std::barrier<> start_, end_, meeting_;
   Task task_;
   bool over_ = false;
-  double began_ = 0, ended_ = 0;  // seconds of the steady clock, by member 0
+  double began_ = 0, ended_ = 0;                // seconds of the steady clock, by member 0
+  std::vector<std::optional<Seconds>> waited_;  // by each member in the last run
+  std::optional<Seconds> lost_;
   std::vector<std::thread> members_;
 };
 

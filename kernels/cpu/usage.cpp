@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/usage.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -18,24 +20,61 @@ Seconds seconds(const timeval& t) {
   return Seconds(static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec));
 }
 
-}  // namespace
-
 // proc(5), first line: user nice system idle iowait irq softirq steal, in clock ticks.
-std::optional<Usage> usage_now() {
+struct ProcessorTimes {
+  std::array<double, 8> ticks{};
+  Seconds total() const {
+    double sum = 0;
+    for (const double count : ticks) sum += count;
+    return of(sum);
+  }
+  Seconds idle() const { return of(ticks[3] + ticks[4]); }
+  Seconds stolen() const { return of(ticks[7]); }
+
+ private:
+  static Seconds of(double ticks) {
+    return Seconds(ticks / static_cast<double>(sysconf(_SC_CLK_TCK)));
+  }
+};
+
+std::optional<ProcessorTimes> processor_times() {
   std::ifstream in("/proc/stat");
   std::string label;
-  std::array<double, 8> ticks{};
+  ProcessorTimes times;
   if (!(in >> label)) return std::nullopt;
-  for (double& count : ticks)
+  for (double& count : times.ticks)
     if (!(in >> count)) return std::nullopt;
+  return times;
+}
+
+}  // namespace
+
+std::optional<Usage> usage_now() {
+  const auto times = processor_times();
   rusage own{};
-  if (getrusage(RUSAGE_SELF, &own) != 0) return std::nullopt;
-  double total = 0;
-  for (const double count : ticks) total += count;
-  const double idle = ticks[3] + ticks[4];
-  const auto per_second = static_cast<double>(sysconf(_SC_CLK_TCK));
+  if (!times || getrusage(RUSAGE_SELF, &own) != 0) return std::nullopt;
   const Seconds mine = seconds(own.ru_utime) + seconds(own.ru_stime);
-  return Usage{Seconds(total / per_second), Seconds((total - idle) / per_second) - mine};
+  return Usage{times->total(), times->total() - times->idle() - mine};
+}
+
+std::optional<Seconds> stolen_until_now() {
+  const auto times = processor_times();
+  return times ? std::optional(times->stolen()) : std::nullopt;
+}
+
+WaitingTime::WaitingTime() : file_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
+
+WaitingTime::~WaitingTime() {
+  if (file_ >= 0) close(file_);
+}
+
+// Linux, Documentation/scheduler/sched-stats: nanoseconds that ran, nanoseconds that waited, turns.
+std::optional<Seconds> WaitingTime::until_now() const {
+  std::array<char, 80> text{};
+  if (file_ < 0 || pread(file_, text.data(), text.size() - 1, 0) <= 0) return std::nullopt;
+  char* end = nullptr;
+  std::strtoull(text.data(), &end, 10);
+  return Seconds(1e-9 * static_cast<double>(std::strtoull(end, nullptr, 10)));
 }
 
 double other_load_between(const Usage& before, const Usage& after) {

@@ -46,6 +46,15 @@ void about_throttling(const Session& s, std::vector<Warning>& out) {
                                s.discarded, percent(s.rules.clock_share))});
 }
 
+void about_disturbance(const Session& s, std::vector<Warning>& out) {
+  if (s.disturbed == 0 && s.admitted == 0) return;
+  std::string text = fmt::format(
+      "{} samples were thrown away because others had the processor meanwhile", s.disturbed);
+  if (s.admitted > 0)
+    text += fmt::format("; {} such were kept, since too few were undisturbed", s.admitted);
+  out.push_back({"disturbed", text + ". Stop other work, or calibrate again when it is done."});
+}
+
 void about_memory(const Session& s, std::vector<Warning>& out) {
   if (!s.buffers || !s.device.last_level_cache) return;
   const Bytes cache = s.device.last_level_cache->value;
@@ -65,6 +74,7 @@ std::vector<Warning> remarks_on(const Session& session) {
   about_load(session, all);
   about_noise(session, all);
   about_throttling(session, all);
+  about_disturbance(session, all);
   about_memory(session, all);
   for (const std::string& what : session.missing) all.push_back({"missing-library", what});
   return all;

@@ -56,7 +56,8 @@ class Conductor {
     const Samples& meanwhile = sampler_.stream();
     Samples& read = session_.read.samples;
     read.times.insert(read.times.end(), meanwhile.times.begin(), meanwhile.times.end());
-    session_.discarded += meanwhile.discarded + read.discarded;
+    session_.count(meanwhile);
+    for (const SampledShape* one : {&session_.read, &session_.copy}) session_.count(one->samples);
     session_.partial = attendance_.interrupted();
     session_.other_load = backend_.other_load();
     session_.buffers = backend_.buffers();
@@ -134,7 +135,7 @@ class Conductor {
     for (const auto& run : runs) turn.push_back(run.get());
     std::vector<Samples> samples = sampler_.rounds(stream_.get(), turn);
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      session_.discarded += samples[i].discarded;
+      session_.count(samples[i]);
       if (samples[i].times.size() >= 3)  // fewer have no median worth the name
         session_.shapes.push_back(
             {what, *problems[i], runs[i]->description(), std::move(samples[i])});
@@ -154,6 +155,12 @@ class Conductor {
 }  // namespace
 
 Bytes stream_bytes(Backend& backend) { return Bytes(std::min(64 * kMiB, buffers_of(backend) / 8)); }
+
+void Session::count(const Samples& samples) {
+  discarded += samples.discarded;
+  disturbed += samples.disturbed;
+  admitted += samples.admitted;
+}
 
 BytesPerSecond Session::stream_rate() const {
   return work_of(read.problem).moved / Seconds(read.samples.spread().median);

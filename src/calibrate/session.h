@@ -45,11 +45,14 @@ struct Session {
   std::vector<std::string> absent;   // series that no kernel runs here
   bool partial = false;              // interrupted
   std::size_t discarded = 0;         // throttled samples
+  std::size_t disturbed = 0;         // samples thrown away since others had the processor
+  std::size_t admitted = 0;          // disturbed ones that were kept for want of better
   std::optional<double> other_load;  // share of the processors
   std::optional<Bytes> buffers;
   std::vector<std::string> missing;  // libraries
   SamplingRules rules;
 
+  void count(const Samples&);          // its discards
   BytesPerSecond stream_rate() const;  // median of `read`, which must not be empty
 };
 

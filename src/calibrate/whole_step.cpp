@@ -65,6 +65,44 @@ std::optional<Estimate> predicted(const Profile& profile, const std::vector<Prob
   return sum;
 }
 
+std::optional<double> StepProof::error_of_stream() const {
+  const auto share = samples.stream_share();
+  if (!share || !expected_of_stream) return std::nullopt;
+  return share->median / *expected_of_stream - 1;
+}
+
+std::optional<double> StepProof::stream_noise() const {
+  if (samples.stream.empty()) return std::nullopt;
+  std::vector<double> times;
+  for (const Seconds time : samples.stream) times.push_back(time.v);
+  return spread_of(times).noise();
+}
+
+bool StepProof::judged(const SamplingRules& rules) const {
+  return samples.admitted == 0 && samples.stream.size() >= rules.least &&
+         *stream_noise() <= rules.noise;
+}
+
+std::vector<StepProof> Proof::judged(const SamplingRules& rules) const {
+  std::vector<StepProof> quiet;
+  for (const StepProof& step : steps)
+    if (step.judged(rules)) quiet.push_back(step);
+  return quiet;
+}
+
+std::optional<double> median_error(const std::vector<StepProof>& steps) {
+  std::vector<double> errors;
+  for (const StepProof& step : steps) errors.push_back(std::abs(step.error()));
+  return errors.empty() ? std::nullopt : std::optional(quantile(errors, 0.5));
+}
+
+std::optional<double> median_error_of_stream(const std::vector<StepProof>& steps) {
+  std::vector<double> errors;
+  for (const StepProof& step : steps)
+    if (const auto error = step.error_of_stream()) errors.push_back(std::abs(*error));
+  return errors.empty() ? std::nullopt : std::optional(quantile(errors, 0.5));
+}
+
 Proof prove(Backend& backend, const Profile& profile, const SessionOptions& options,
             const Attendance& attendance, Seconds end) {
   Proof proof;
@@ -85,12 +123,14 @@ Proof prove(Backend& backend, const Profile& profile, const SessionOptions& opti
     if (!run) continue;
     run->sample();  // the first one is not cold only, but new
     Samples samples = sampler.rounds(stream.get(), {run.get()}).front();
-    if (samples.times.size() >= 3) proof.steps.push_back({cases[i], *expected, std::move(samples)});
+    if (samples.times.size() < 3) continue;
+    StepProof step{cases[i], *expected, std::move(samples), {}};
+    if (profile.stream_read)
+      step.expected_of_stream = run->work().moved / expected->value / *profile.stream_read;
+    proof.steps.push_back(std::move(step));
   }
   if (!sampler.stream().times.empty()) proof.stream_noise = sampler.stream().spread().noise();
-  std::vector<double> errors;
-  for (const StepProof& step : proof.steps) errors.push_back(std::abs(step.error()));
-  if (!errors.empty()) proof.median_error = quantile(errors, 0.5);
+  proof.median_error = median_error(proof.steps);
   return proof;
 }
 

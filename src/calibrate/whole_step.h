@@ -35,21 +35,35 @@ struct StepProof {
   StepCase step;
   Estimate expected;
   Samples samples;
+  std::optional<double> expected_of_stream;  // bytes per second / those of the profile's stream
 
   Seconds measured() const { return Seconds(samples.spread().median); }
   double error() const { return expected.value / measured() - 1; }
+  // The same of the time in units of the stream: of the same round, and of the profile. What slows
+  // the whole machine between fit and proof is not in it. Empty where no stream was undisturbed.
+  std::optional<double> error_of_stream() const;
+  // (p90 - p10) / median of the stream in the rounds of this step.
+  std::optional<double> stream_noise() const;
+  // Whether the machine was quiet enough: as many rounds as the rules ask, all undisturbed, in
+  // which the stream varied by no more than they allow.
+  bool judged(const SamplingRules&) const;
   bool inside() const { return measured() >= expected.low && measured() <= expected.high; }
 };
+
+constexpr std::size_t kLeastJudged = 6;  // steps that a verdict needs
 
 struct Proof {
   std::vector<StepProof> steps;
   std::optional<double> stream_noise;  // (p90 - p10) / median of the stream meanwhile
   std::optional<double> median_error;  // |expected / measured - 1|; empty without steps
 
-  bool too_noisy(const SamplingRules& rules) const {
-    return !stream_noise || *stream_noise > rules.noise;
-  }
+  std::vector<StepProof> judged(const SamplingRules&) const;
+  bool too_noisy(const SamplingRules& rules) const { return judged(rules).size() < kLeastJudged; }
 };
+
+// Median of |error| over the steps that have one; empty when none has.
+std::optional<double> median_error(const std::vector<StepProof>&);
+std::optional<double> median_error_of_stream(const std::vector<StepProof>&);
 
 // Steps that do not fit before `end` (of the attendance's clock) are left out.
 Proof prove(Backend&, const Profile&, const SessionOptions&, const Attendance&, Seconds end);

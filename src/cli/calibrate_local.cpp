@@ -51,33 +51,51 @@ std::string lead_of(const Session& session) {
                      shown(session.stream_rate().v, Show::rate_bytes), session.shapes.size());
 }
 
+std::string percent_or(const std::optional<double>& share, const char* otherwise) {
+  return share ? shown(*share, Show::percent) : otherwise;
+}
+
 std::string verdict_of(const Proof& proof, const SamplingRules& rules) {
   if (!proof.median_error) return "No whole step was timed.";
-  const std::string numbers = fmt::format(
+  const std::vector<StepProof> judged = proof.judged(rules);
+  const std::string all = fmt::format(
       "{} whole steps of a small model that the fit never saw: median error {}, {} inside the "
       "interval.",
       proof.steps.size(), shown(*proof.median_error, Show::percent),
       std::count_if(proof.steps.begin(), proof.steps.end(),
                     [](const StepProof& p) { return p.inside(); }));
-  if (!proof.too_noisy(rules)) return numbers;
-  return numbers + fmt::format(" Too noisy to judge: reading memory alone varied by {} meanwhile.",
-                               proof.stream_noise ? shown(*proof.stream_noise, Show::percent)
-                                                  : std::string("an unknown share"));
+  if (proof.too_noisy(rules))
+    return all + fmt::format(
+                     " Too noisy to judge: reading memory stayed within {} in the rounds of {} of "
+                     "them, and {} are needed (over all, it varied by {}).",
+                     shown(rules.noise, Show::percent), judged.size(), kLeastJudged,
+                     percent_or(proof.stream_noise, "an unknown share"));
+  return all + fmt::format(
+                   " Judged by the {} in whose rounds reading memory stayed within {}: {}; in "
+                   "units of that stream {}.",
+                   judged.size(), shown(rules.noise, Show::percent),
+                   shown(*median_error(judged), Show::percent),
+                   percent_or(median_error_of_stream(judged), "unknown"));
 }
 
 Object session_object(const Session& s) {
   return {{"backend", value(s.backend)},       {"partial", value(s.partial)},
           {"seed", value(s.rules.seed)},       {"buffers_bytes", value(s.buffers)},
           {"other_load", value(s.other_load)}, {"discarded", value(s.discarded)},
+          {"disturbed", value(s.disturbed)},   {"disturbed_but_kept", value(s.admitted)},
           {"absent", value(s.absent)},         {"rates", value(rate_rows(s))},
           {"shapes", value(shape_rows(s))}};
 }
 
 Object proof_object(const Proof& proof, const SamplingRules& rules) {
+  const std::vector<StepProof> judged = proof.judged(rules);
   return {{"median_ape", value(proof.median_error)},
           {"stream_noise", value(proof.stream_noise)},
+          {"judged", value(judged.size())},
+          {"judged_median_ape", value(median_error(judged))},
+          {"judged_median_ape_of_stream", value(median_error_of_stream(judged))},
           {"too_noisy", value(proof.too_noisy(rules))},
-          {"rows", value(proof_rows(proof))}};
+          {"rows", value(proof_rows(proof, rules))}};
 }
 
 struct Outcome {

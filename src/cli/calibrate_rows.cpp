@@ -113,6 +113,8 @@ Value sampled(const SampledShape& s) {
                       {"of_stream", share ? value(share->median) : Value{}},
                       {"noise", value(s.samples.spread().noise())},
                       {"discarded", value(s.samples.discarded)},
+                      {"disturbed", value(s.samples.disturbed)},
+                      {"disturbed_but_kept", value(s.samples.admitted)},
                       {"sample_seconds", value(s.samples.times)}});
 }
 
@@ -142,7 +144,7 @@ Array shape_rows(const Session& session) {
   return rows;
 }
 
-std::vector<ProofRow> proof_rows(const Proof& proof) {
+std::vector<ProofRow> proof_rows(const Proof& proof, const SamplingRules& rules) {
   std::vector<ProofRow> rows;
   for (const StepProof& p : proof.steps) {
     ProofRow row;
@@ -156,6 +158,10 @@ std::vector<ProofRow> proof_rows(const Proof& proof) {
     row.measured = p.measured();
     row.error = p.error();
     row.noise = p.samples.spread().noise();
+    row.error_of_stream = p.error_of_stream();
+    row.stream_noise = p.stream_noise();
+    row.judged = p.judged(rules);
+    row.disturbed = static_cast<std::int64_t>(p.samples.disturbed);
     rows.push_back(std::move(row));
   }
   return rows;

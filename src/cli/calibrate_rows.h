@@ -42,6 +42,9 @@ struct ProofRow {
   Tokens context;
   Seconds predicted, low, high, measured;
   double error = 0, noise = 0;
+  std::optional<double> error_of_stream, stream_noise;
+  bool judged = false;
+  std::int64_t disturbed = 0;
 };
 template <>
 inline constexpr auto description<ProofRow> =
@@ -54,8 +57,12 @@ inline constexpr auto description<ProofRow> =
                field("high_seconds", &ProofRow::high, "high"),
                field("measured_seconds", &ProofRow::measured, "measured"),
                field("error", &ProofRow::error, "error").as(Show::percent),
-               field("noise", &ProofRow::noise, "noise").as(Show::percent)};
+               field("error_of_stream", &ProofRow::error_of_stream, "by stream").as(Show::percent),
+               field("noise", &ProofRow::noise, "noise").as(Show::percent),
+               field("stream_noise", &ProofRow::stream_noise, "stream's").as(Show::percent),
+               field("judged", &ProofRow::judged),
+               field("disturbed", &ProofRow::disturbed)};
 
-std::vector<ProofRow> proof_rows(const Proof&);
+std::vector<ProofRow> proof_rows(const Proof&, const SamplingRules&);
 
 }  // namespace kvplan

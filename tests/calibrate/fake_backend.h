@@ -48,6 +48,10 @@ struct FakeBackend : Backend {
     if (clocks.empty()) return std::nullopt;
     return Hertz(clocks[asked++ % clocks.size()]);
   }
+  std::optional<Seconds> lost() override {
+    if (losses.empty()) return std::nullopt;
+    return Seconds(losses[sampled++ % losses.size()]);
+  }
   std::optional<double> other_load() override { return load; }
   std::optional<Bytes> buffers() override { return size; }
 
@@ -55,7 +59,8 @@ struct FakeBackend : Backend {
   std::function<std::unique_ptr<Run>(const Problem&)> make;
   std::function<std::unique_ptr<Run>(const std::vector<Problem>&)> make_step;
   std::vector<double> clocks;
-  std::size_t asked = 0;
+  std::vector<double> losses;  // seconds, of one sample after the other
+  std::size_t asked = 0, sampled = 0;
   std::optional<double> load;
   std::optional<Bytes> size;
 };

@@ -102,6 +102,60 @@ TEST_CASE("a machine that is throttled all the time comes to an end") {
   CHECK(samples.discarded == 21);
 }
 
+TEST_CASE("samples during which others had the processor are thrown away and counted") {
+  FakeBackend backend;
+  backend.losses = {0, 0.3};  // every second sample waits for most of what it takes longer
+  FakeRun run("a", Bytes(100), {1.0, 1.4});
+  Sampler sampler(backend, {.least = 7, .most = 21}, never);
+  const Samples samples = sampler.rounds(nullptr, {&run})[0];
+  CHECK(samples.times == std::vector<Seconds>(7, Seconds(1.0)));
+  CHECK(samples.disturbed == 6);
+  CHECK(samples.discarded == 0);
+  CHECK(samples.admitted == 0);
+}
+
+TEST_CASE("a machine that is busy all the time comes to an end, with its quietest samples") {
+  FakeBackend backend;
+  backend.losses = {0.5, 0.4, 0.3};
+  FakeRun run("a", Bytes(100), {1.5, 1.4, 1.3});
+  Sampler sampler(backend, {.least = 7, .most = 21}, never);
+  const Samples samples = sampler.rounds(nullptr, {&run})[0];
+  CHECK(samples.times == std::vector<Seconds>(3, Seconds(1.3)));
+  CHECK(samples.admitted == 3);
+  CHECK(samples.disturbed == 18);
+}
+
+TEST_CASE("a disturbed stream is read again in its round, and never compared with") {
+  FakeBackend backend;
+  backend.losses = {2, 0, 0};  // stream, stream again, shape
+  FakeRun stream("s", Bytes(1000), {3.0, 1.0}), half("h", Bytes(500), {1.0});
+  Sampler sampler(backend, {.least = 7, .most = 21}, never);
+  const Samples samples = sampler.rounds(&stream, {&half})[0];
+  CHECK(samples.stream == std::vector<Seconds>(7, Seconds(1.0)));
+  for (const double ratio : samples.of_stream) CHECK(ratio == doctest::Approx(0.5));
+  CHECK(sampler.stream().disturbed == 7);
+
+  backend.losses = {2, 2, 2, 2, 0};  // it gives up, and the shape is sampled all the same
+  backend.sampled = 0;
+  const Samples alone = sampler.rounds(&stream, {&half})[0];
+  CHECK(alone.times.size() == 7);
+  CHECK(alone.of_stream.empty());
+  CHECK(alone.stream.empty());
+}
+
+TEST_CASE("undisturbed trials are kept, else those that lost the smallest share") {
+  const SamplingRules rules{.lost_share = 0.1, .lost_least = Seconds(0.5)};
+  const auto trial = [](double time, double lost) {
+    return Trial{Seconds(time), Seconds(lost), {}, {}};
+  };
+  using Kept = std::vector<std::size_t>;
+  CHECK(trials_to_keep({}, rules, 3) == Kept{});
+  const std::vector<Trial> trials{trial(10, 4), trial(10, 1), trial(1, 0.5), trial(20, 4)};
+  CHECK(trials_to_keep(trials, rules, 0) == Kept{1, 2});  // 10 %, and no more than the least
+  CHECK(trials_to_keep(trials, rules, 3) == Kept{1, 2, 3});
+  CHECK(trials_to_keep(trials, rules, 9) == Kept{0, 1, 2, 3});
+}
+
 TEST_CASE("an interruption keeps what was taken, and later rounds take nothing") {
   FakeBackend backend;
   int asked = 0;

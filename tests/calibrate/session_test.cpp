@@ -137,6 +137,68 @@ TEST_CASE("remarks say what disturbed a session and what to do") {
   CHECK(codes == std::set<std::string>{"other-load", "throttled", "short-of-memory"});
 }
 
+TEST_CASE("a session counts the samples that others disturbed, and says so") {
+  FakeBackend backend = ideal_machine();
+  backend.losses = {0, 0, 0, 0, 1e-3};
+  Witness witness;
+  const Session session = run_session(backend, kQuick, witness.attendance());
+  CHECK(session.disturbed > 0);
+  CHECK(session.admitted == 0);
+  const auto remarks = remarks_on(session);
+  REQUIRE(remarks.size() == 1);
+  CHECK(remarks[0].code == "disturbed");
+}
+
+TEST_CASE("a step is judged by the stream of its own rounds") {
+  const SamplingRules rules;
+  StepProof step;
+  step.expected.value = Seconds(1);
+  step.expected_of_stream = 0.8;
+  for (int i = 0; i < 7; ++i) {
+    step.samples.times.emplace_back(1.25);  // a quarter slower, as the stream is
+    step.samples.of_stream.push_back(0.8);
+    step.samples.stream.emplace_back(0.1);
+  }
+  CHECK(step.judged(rules));
+  CHECK(step.error() == doctest::Approx(-0.2));
+  CHECK(*step.error_of_stream() == doctest::Approx(0));
+
+  StepProof wild = step;
+  wild.samples.stream[0] = wild.samples.stream[1] = Seconds(0.15);
+  CHECK(!wild.judged(rules));
+  StepProof few = step;
+  few.samples.stream.pop_back();
+  CHECK(!few.judged(rules));
+  StepProof disturbed = step;
+  disturbed.samples.admitted = 1;
+  CHECK(!disturbed.judged(rules));
+
+  Proof proof;
+  proof.steps = {step, step, step, step, step, wild};
+  CHECK(proof.too_noisy(rules));
+  proof.steps.push_back(step);
+  CHECK(!proof.too_noisy(rules));
+  CHECK(proof.judged(rules).size() == 6);
+}
+
+TEST_CASE(
+    "a machine that is slower when it is proved than when it was fitted shows by its stream") {
+  FakeBackend backend = ideal_machine();
+  Witness witness;
+  const Profile profile = profile_of(run_session(backend, kQuick, witness.attendance()), 1);
+  const auto slower = [](std::unique_ptr<Run> run) {
+    static_cast<FakeRun&>(*run).script[0] *= 1.5;
+    return run;
+  };
+  backend.make = [slower, make = backend.make](const Problem& p) { return slower(make(p)); };
+  backend.make_step = [slower, make = backend.make_step](const std::vector<Problem>& problems) {
+    return slower(make(problems));
+  };
+  const Proof proof = prove(backend, profile, kQuick, witness.attendance(), Seconds(1e9));
+  CHECK(*proof.median_error > 0.25);
+  CHECK(*median_error_of_stream(proof.steps) < 0.1);
+}
+
 TEST_CASE("the profile of a machine that obeys the laws predicts whole steps that it never saw") {
   FakeBackend backend = ideal_machine();
   Witness witness;

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <vector>
 
 #include "kernels/cpu/arena.h"
@@ -37,6 +38,18 @@ TEST_CASE("a team of one works and time passes forward") {
     for (int i = 0; i < 1000; ++i) work = work + 1;
   });
   CHECK(time.v > 0);
+}
+
+TEST_CASE("two members on one processor wait for each other, where the system tells") {
+  Team team(2 * static_cast<int>(usable_cpus().size()));
+  team.run([](int) {});
+  if (!team.lost()) return;
+  team.run([](int) {
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(60)) {
+    }
+  });
+  CHECK(*team.lost() > Seconds(1e-3));
 }
 
 TEST_CASE("slices cover all units once, in whole grains") {
