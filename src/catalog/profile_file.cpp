@@ -79,20 +79,48 @@ OperatorLaw law_for(OperatorClass op, int line) {
   }
 }
 
+// What the law was before it had this constant; empty where it always had it.
+template <class Law>
+std::optional<double> before_gaining(std::string_view constant) {
+  if constexpr (requires { Law::kGained; })
+    for (const Gained& gained : Law::kGained)
+      if (gained.name == constant) return gained.before;
+  return std::nullopt;
+}
+
+constexpr const char* kAnotherBuild = "Another version of kv-plan wrote it: calibrate again.";
+
+// Throws Error naming a constant that the law lacks or does not have.
+template <class Law>
+void read_constants(Law& law, const Node& node) {
+  std::vector<std::string_view> known;
+  Law::each(law, [&](const char* name, double& value, double low, double high) {
+    known.push_back(name);
+    const auto before = before_gaining<Law>(name);
+    if (node.find(name))
+      // A sibling's constants may lie beyond the box of a fit.
+      value = before && node.find(name)->number() == before
+                  ? *before
+                  : number(node, name, low / 100, high * 100);
+    else if (before)
+      value = *before;
+    else
+      throw Error("this law has the constant " + std::string(name) + ", which is missing")
+          .of("law")
+          .at_line(node.line)
+          .advise(kAnotherBuild);
+  });
+  for (const Node::Member& member : node.members)
+    if (std::find(known.begin(), known.end(), member.key) == known.end())
+      throw Error("this law has no such constant")
+          .of(member.key.substr(0, 40))
+          .at_line(member.value.line)
+          .advise(kAnotherBuild);
+}
+
 OperatorLaw law(const Node& node, OperatorClass op) {
   OperatorLaw any = law_for(op, node.line);
-  std::size_t known = 0;
-  std::visit(
-      [&](auto& l) {
-        l.each(l, [&](const char* name, double& value, double low, double high) {
-          // A sibling's constants may lie beyond the box of a fit.
-          value = number(node, name, low / 100, high * 100);
-          ++known;
-        });
-      },
-      any);
-  if (node.members.size() != known)
-    throw Error("this law has other constants").of("law").at_line(node.line);
+  std::visit([&](auto& l) { read_constants(l, node); }, any);
   return any;
 }
 

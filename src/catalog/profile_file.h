@@ -11,8 +11,9 @@ namespace kvplan {
 // Reads back to an equal profile.
 std::string profile_text(const Profile&);
 
-// Throws Error (with line) for a file of another version, a law with a constant missing or out of
-// its range, or bands that are no intervals.
+// A constant that its law gained later (Gained in cost/laws.h) may be missing. Throws Error (with
+// line) for a file of another version, a law with any other constant missing, unknown or out of its
+// range, or bands that are no intervals.
 Profile read_profile(const Node&);
 
 }  // namespace kvplan

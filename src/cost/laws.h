@@ -2,6 +2,8 @@
 // How long operators take on one device: small physical laws whose constants a calibration fits.
 // Each law lists its constants once, for the fit, for profile files and for reports.
 #pragma once
+#include <array>
+#include <string_view>
 #include <variant>
 
 #include "cost/shape.h"
@@ -14,6 +16,13 @@ using ByteScale = Real<BytesUnit>;  // a fitted size
 // Times of a measurement that repeats one launch hold what the last-level cache kept; a step of a
 // model does not find it there.
 enum class Caches { cold, warm };
+
+// A constant that a law gained, and the value at which it is the law without: profiles that were
+// saved before lack the constant and mean this value.
+struct Gained {
+  std::string_view name;
+  double before;
+};
 
 // t = floor + max(serial part, max(memory, arithmetic)) + elements written and converted.
 struct GemmLaw {
@@ -51,6 +60,9 @@ struct GemmLaw {
     f("memory_sharpness", law.memory_sharpness, 1.0, 8.0);
     f("rate_sharpness", law.rate_sharpness, 1.0, 8.0);
   }
+  static constexpr std::array kGained{Gained{"beyond_split", 0}, Gained{"single_row", 1},
+                                      Gained{"single_split", 1}, Gained{"least_rows", 1e4},
+                                      Gained{"seconds_per_row", 0}};
   friend bool operator==(const GemmLaw&, const GemmLaw&) = default;
 };
 
@@ -91,6 +103,7 @@ struct DecodeAttentionLaw {
     f("cache_bytes", law.cache.v, 1e6, 1e9);
     f("sharpness", law.sharpness, 1.0, 8.0);
   }
+  static constexpr std::array kGained{Gained{"product_flops_per_second", 1e17}};
   friend bool operator==(const DecodeAttentionLaw&, const DecodeAttentionLaw&) = default;
 };
 
@@ -173,6 +186,7 @@ struct MoeLaw {
     f("skew", law.skew, 1e-3, 1.0);
     f("sharpness", law.sharpness, 1.0, 8.0);
   }
+  static constexpr std::array kGained{Gained{"skew", 0}};
   friend bool operator==(const MoeLaw&, const MoeLaw&) = default;
 };
 

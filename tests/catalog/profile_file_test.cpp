@@ -94,6 +94,56 @@ TEST_CASE("a profile of another version, a stranger's key or an impossible const
   }
 }
 
+TEST_CASE("a constant that a law gained later may be missing, and is then what changes nothing") {
+  const Profile profile = every_kind();
+  std::string text = profile_text(profile);
+  const auto drop = [&](const std::string& constant) {
+    for (auto at = text.find(constant + ": "); at != text.npos; at = text.find(constant + ": ")) {
+      const auto line = text.rfind('\n', at);
+      text.erase(line, text.find('\n', at) - line);
+    }
+  };
+  for (const char* constant : {"beyond_split", "single_row", "single_split", "least_rows",
+                               "seconds_per_row", "product_flops_per_second", "skew"})
+    drop(constant);
+  const Profile read = read_profile(parse_yaml(text));
+  REQUIRE(read.fits.size() == profile.fits.size());
+  const auto& gemm = std::get<GemmLaw>(read.fits[0].law);
+  const auto& kept = std::get<GemmLaw>(profile.fits[0].law);
+  CHECK(gemm.floor == kept.floor);
+  CHECK(gemm.rate_sharpness == kept.rate_sharpness);
+  // One row has no factor of its own, and a loop beyond the split grows no more.
+  CHECK(gemm.single_row == 1);
+  CHECK(gemm.single_split == 1);
+  CHECK(gemm.beyond_split == 0);
+  CHECK(gemm.least_rows == 1e4);  // beyond any tile of 64 rows
+  CHECK(gemm.per_row.v == 0);
+  CHECK(std::get<DecodeAttentionLaw>(read.fits[2].law).rate.v == 1e17);  // beyond any device
+  CHECK(std::get<MoeLaw>(read.fits[5].law).skew == 0);  // ranks^0: every rank has its share
+  CHECK(read_profile(parse_yaml(profile_text(read))) == read);
+}
+
+TEST_CASE("a law without one of its constants is refused by the name of the constant") {
+  const std::string text = profile_text(every_kind());
+  const auto message = [](const std::string& profile) {
+    try {
+      read_profile(parse_yaml(profile));
+    } catch (const Error& error) {
+      CHECK(error.line > 0);
+      CHECK(error.advice.find("calibrate again") != error.advice.npos);
+      return error.key + " " + error.what();
+    }
+    return std::string("read");
+  };
+  const auto at = text.find("seconds_per_block: "), line = text.rfind('\n', at);
+  REQUIRE(at != text.npos);
+  std::string lacking = text;
+  lacking.erase(line, text.find('\n', at) - line);
+  CHECK(message(lacking).find("seconds_per_block") != std::string::npos);
+  CHECK(message(replaced(text, "tile_rows: ", "line_rows: 1\n      tile_rows: "))
+            .starts_with("line_rows this law has no such constant"));
+}
+
 TEST_CASE("any damage to a profile gives an error or a profile, never a crash") {
   const std::string good = profile_text(every_kind());
   std::uint32_t state = 7;
