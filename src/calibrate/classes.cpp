@@ -18,16 +18,20 @@ const Format* format_of(const Shape& shape) {
 
 }  // namespace
 
+std::vector<Class> classes_of(const Measured& row) {
+  const Format* format = format_of(row.shape);
+  Class c{class_of(row.shape), format ? std::string(format->name) : std::string(), row.variant};
+  std::vector<Class> all{c};
+  if (c.op != OperatorClass::weight_stream) return all;
+  c.op = OperatorClass::gemm;
+  all.push_back(std::move(c));
+  return all;
+}
+
 std::map<Class, MeasuredRows> by_class(const std::vector<Measured>& measured) {
   std::map<Class, MeasuredRows> groups;
-  for (const Measured& row : measured) {
-    const Format* format = format_of(row.shape);
-    Class c{class_of(row.shape), format ? std::string(format->name) : std::string(), row.variant};
-    groups[c].push_back(&row);
-    if (c.op != OperatorClass::weight_stream) continue;
-    c.op = OperatorClass::gemm;
-    groups[c].push_back(&row);
-  }
+  for (const Measured& row : measured)
+    for (const Class& c : classes_of(row)) groups[c].push_back(&row);
   return groups;
 }
 

@@ -19,7 +19,8 @@ struct Class {
   friend auto operator<=>(const Class&, const Class&) = default;
 };
 
-// Products of few rows belong to two: weight_stream, and gemm, which covers all.
+// Products of few rows belong to two: weight_stream, and gemm, which covers all and stands last.
+std::vector<Class> classes_of(const Measured&);
 std::map<Class, MeasuredRows> by_class(const std::vector<Measured>&);
 
 // Values whose absence a holdout asks for: batch, heads, n, k, …

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/csv.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -30,6 +32,20 @@ void split(std::string_view line, std::vector<std::string>& cells) {
   }
 }
 
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// What a table that has no time_us calls its times, perhaps in another unit; empty: nothing.
+std::string column_of_times(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    for (const std::string_view word : {"time", "latency", "duration", "seconds"})
+      if (lower(name).find(word) != std::string::npos) return name.substr(0, 40);
+  return "";
+}
+
 class Row {
  public:
   explicit Row(std::string_view header) {
@@ -40,10 +56,10 @@ class Row {
     for (const std::string& name : names)
       if (!columns_.emplace(name, columns_.size()).second)
         throw Error("two columns have this name").of(name.substr(0, 40));
-    if (!describes_shape([this](std::string_view c) { return column(c) ? &kAny : nullptr; }) ||
-        !column("time_us"))
-      throw Error("the columns of this table belong to no operator")
-          .advise("reports/METHOD.md lists the columns of each; times stand in time_us.");
+    require_operator();
+    if (!column("time_us"))
+      throw Error("times are read from the column time_us, in microseconds, which is missing")
+          .of(column_of_times(names));
   }
 
   void read(std::string_view line) {
@@ -66,11 +82,22 @@ class Row {
   }
   bool is_of(std::string_view device) const {
     const std::string* gpu = at("gpu");
-    return !gpu || device.empty() || device.find(*gpu) != device.npos;
+    return !gpu || device.empty() || device.find(lower(*gpu)) != device.npos;
   }
 
  private:
   static inline const std::string kAny;
+
+  void require_operator() const {
+    const CellAt at = [this](std::string_view c) { return column(c) ? &kAny : nullptr; };
+    if (describes_shape(at)) return;
+    std::string missing;
+    for (const std::string_view name : missing_columns(at))
+      missing += (missing.empty() ? "" : ", ") + std::string(name);
+    throw Error(missing.empty() ? "the columns of this table belong to no operator"
+                                : "columns are missing that say what was measured: " + missing)
+        .advise("reports/METHOD.md lists the columns of each; times stand in time_us.");
+  }
   const std::size_t* column(std::string_view name) const {
     const auto found = columns_.find(name);
     return found == columns_.end() ? nullptr : &found->second;
@@ -105,11 +132,14 @@ MeasuredTable read_measured(std::string_view text, std::string_view device) {
       const std::string_view content = take_line(text);
       if (content.empty()) continue;
       row.read(content);
-      const auto shape = row.is_of(device) ? shape_from(at) : std::nullopt;
-      if (shape)
+      const bool of_device = row.is_of(device);
+      const auto shape = of_device ? shape_from(at) : std::nullopt;
+      if (shape) {
         table.rows.push_back({*shape, row.time(), variant_of(*shape, row), {}});
-      else
-        ++table.left_out;
+        continue;
+      }
+      ++table.left_out;
+      ++table.left_out_for[of_device ? left_out_for(at) : "gpu " + row.at("gpu")->substr(0, 40)];
     }
   } catch (Error& error) {
     throw error.at_line(line);

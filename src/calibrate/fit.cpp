@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kScale = 0.05;  // residuals beyond 5 % count less and less
 constexpr double kPull = 0.02;   // per unit of a constant's logarithm
-constexpr std::size_t kMostRows = 2500, kLeastRows = 8;
+constexpr std::size_t kMostRows = 2500;
 constexpr int kSteps = 80, kStepsAgain = 12;
 
 template <class L>

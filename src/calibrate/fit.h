@@ -20,8 +20,10 @@ struct FitOptions {
   std::optional<DeviceSpec> datasheet;  // laws claim no more than its rates
 };
 
-// One fit per class, format and variant with at least 8 rows. Products with weights are fitted
-// twice: few rows (weight_stream) and all (gemm).
+inline constexpr std::size_t kLeastRows = 8;
+
+// One fit per class, format and variant with at least so many rows. Products with weights are
+// fitted twice: few rows (weight_stream) and all (gemm).
 std::vector<Fit> fit_all(const std::vector<Measured>&, const FitOptions&);
 // Sets `holdout` of each fit that has rows in the table.
 void judge(std::vector<Fit>&, const std::vector<Measured>&, Caches);

@@ -11,6 +11,7 @@
 
 #include "calibrate/csv.h"
 #include "calibrate/fit.h"
+#include "calibrate/table_remarks.h"
 #include "catalog/profile_file.h"
 #include "cli/output.h"
 #include "report/notes.h"
@@ -28,12 +29,18 @@ std::string today() {
   return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
 }
 
-MeasuredTable read_all(const std::vector<std::string>& paths, const std::string& device) {
+MeasuredTable read_all(const std::vector<std::string>& paths, const DeviceSpec& device) {
   MeasuredTable all;
   for (const std::string& path : paths) {
-    MeasuredTable one = read_measured_file(path, device);
+    const MeasuredTable one = read_measured_file(path, device.name);
+    try {
+      require_plausible(one, device);
+    } catch (Error& error) {
+      throw error.in(path);
+    }
     all.rows.insert(all.rows.end(), one.rows.begin(), one.rows.end());
     all.left_out += one.left_out;
+    for (const auto& [why, rows] : one.left_out_for) all.left_out_for[why] += rows;
   }
   return all;
 }
@@ -45,9 +52,22 @@ std::string files_named(const std::vector<std::string>& paths) {
   return names;
 }
 
+// Which shapes, that a fit never saw, its errors are of.
+std::string whose_errors(const std::vector<Fit>& fits) {
+  std::string left_out, judged_too;
+  for (const Fit& fit : fits) {
+    std::string& names = fit.holdout ? judged_too : left_out;
+    const std::string subject = subject_of(fit);
+    names += (names.empty() ? "" : ", ") + std::string(name_of(fit.op)) +
+             (subject.empty() ? "" : " " + subject);
+  }
+  if (judged_too.empty()) return "Errors are those of axis values left out of the fit in turn.";
+  if (left_out.empty()) return "Errors are those of the table given to judge.";
+  return "Errors are those of the table given to judge; it has no rows of " + left_out +
+         ": there they are of axis values left out of the fit in turn.";
+}
+
 std::string lead_of(const Profile& profile) {
-  if (profile.fits.empty())
-    return fmt::format("{}: too few measured times for a fit.", profile.title);
   const auto worst =
       std::max_element(profile.fits.begin(), profile.fits.end(), [](const Fit& a, const Fit& b) {
         return judged(a).value_or(Quality{}).median_ape < judged(b).value_or(Quality{}).median_ape;
@@ -94,9 +114,7 @@ Answer answer_profile(const Profile& profile, const std::optional<std::string>& 
   document.body.emplace_back("fit", value(profile.fits));
   document.lead = {lead_of(profile)};
   Table fits = table<Fit>("fit", "Fit");
-  fits.notes = {
-      "Errors are those of shapes that a fit never saw: of the table given to judge, or of axis "
-      "values left out in turn. The interval is meant to hold 80% of unseen times."};
+  fits.notes = {whose_errors(profile.fits) + " The interval is meant to hold 80% of unseen times."};
   document.tables = {std::move(fits)};
   if (saved_to) document.closing.push_back("The profile is in " + *saved_to + ".");
   document.body.emplace_back("warnings", value(warnings));
@@ -112,8 +130,8 @@ Answer answer_calibrate(const Request& request, const Catalog& catalog) {
   if (!request.run_device)
     throw Error("needs the device that was measured").of("--from").advise("Say --device h100-sxm.");
   const DeviceSpec device = catalog.device(*request.run_device);
-  const MeasuredTable table = read_all(request.from, device.name),
-                      holdout = read_all(request.holdout, device.name);
+  const MeasuredTable table = read_all(request.from, device),
+                      holdout = read_all(request.holdout, device);
   FitOptions options;
   options.caches = Caches::warm;
   options.datasheet = device;
@@ -124,13 +142,9 @@ Answer answer_calibrate(const Request& request, const Catalog& catalog) {
   profile.origin = files_named(request.from);
   stamp(profile);
   profile.fits = fit_all(table.rows, options);
+  if (profile.fits.empty()) throw no_fit_of(table).of("--from");
   judge(profile.fits, holdout.rows, options.caches);
-  std::vector<Warning> warnings;
-  if (const std::int64_t rows = table.left_out + holdout.left_out; rows > 0)
-    warnings.push_back({"rows-left-out",
-                        fmt::format("{} rows are of formats, head widths or devices that no law is "
-                                    "fitted to",
-                                    rows)});
+  std::vector<Warning> warnings = remarks_on(table, holdout, profile.fits, device);
   return answer_profile(profile, save_profile(request, profile, std::nullopt), std::move(warnings));
 }
 

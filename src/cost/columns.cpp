@@ -181,6 +181,38 @@ Cells cells_of(const Shape& shape) { return std::visit(CellsOf{}, shape); }
 
 bool describes_shape(const CellAt& at) { return kind_of(at) != nullptr; }
 
+std::vector<std::string_view> missing_columns(const CellAt& at) {
+  std::vector<std::string_view> fewest;
+  double best = 0;
+  for (const Kind& kind : kKinds) {
+    std::vector<std::string_view> missing;
+    double all = 0;
+    for (const std::string_view column : kind.columns) {
+      if (column.empty()) continue;
+      ++all;
+      if (!at(column)) missing.push_back(column);
+    }
+    const double share = 1 - static_cast<double>(missing.size()) / all;
+    if (share <= best) continue;
+    best = share;
+    fewest = std::move(missing);
+  }
+  return best >= 0.5 ? fewest : std::vector<std::string_view>{};
+}
+
+std::string left_out_for(const CellAt& at) {
+  for (const std::string_view column : {"dtype", "kv_dtype", "op", "head_dim", "n_gpus"}) {
+    const std::string* cell = at(column);
+    if (!cell) continue;
+    const std::string named = std::string(column) + " " + cell->substr(0, 40);
+    if (column.ends_with("dtype") && !format(at, column)) return named;
+    if (column == "op" && !kind_named(*cell)) return named;
+    if (column == "head_dim" && count(at, column) > kWidestHead) return named;
+    if (column == "n_gpus" && count(at, column) < 2) return named;
+  }
+  return "another kind";
+}
+
 std::optional<Shape> shape_from(const CellAt& at) {
   const Kind* kind = kind_of(at);
   if (!kind)

@@ -27,5 +27,10 @@ std::optional<Shape> shape_from(const CellAt&);
 
 // Whether the columns belong to an operator.
 bool describes_shape(const CellAt&);
+// Where they belong to none: what the operator that they come nearest to would need besides. Empty:
+// they come near none.
+std::vector<std::string_view> missing_columns(const CellAt&);
+// Why `shape_from` is empty: "fp8_block", "head_dim 512".
+std::string left_out_for(const CellAt&);
 
 }  // namespace kvplan

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "error.h"
 
@@ -59,6 +60,42 @@ TEST_CASE("of a table with several devices only the rows of the one asked for ar
   REQUIRE(table.rows.size() == 1);
   CHECK(table.rows[0].variant == "all_to_all NCCL");
   CHECK(std::get<CollectiveShape>(table.rows[0].shape).ranks == 8);
+}
+
+TEST_CASE("a table's columns that are missing are named, and the column that holds other times") {
+  const auto complaint = [](const std::string& header) {
+    try {
+      read_measured(header + "\n", "");
+    } catch (const Error& error) {
+      return error.key + ": " + error.what();
+    }
+    return std::string("read");
+  };
+  CHECK(complaint("m,n,k,time_us").ends_with("what was measured: dtype"));
+  CHECK(complaint("heads,kv_heads,head_dim,kv_dtype,batch,past_len,time_us").ends_with(": q_len"));
+  CHECK(complaint("op,bytes,time_us").ends_with(": n_gpus"));
+  CHECK(complaint("x,y,time_us").ends_with("belong to no operator"));
+  const std::string times = "times are read from the column time_us, in microseconds";
+  CHECK(complaint("m,n,k,dtype,time_ms").starts_with("time_ms: " + times));
+  CHECK(complaint("m,n,k,dtype,Latency").starts_with("Latency: " + times));
+  CHECK(complaint("m,n,k,dtype").starts_with(": " + times));
+}
+
+TEST_CASE("rows that are left out are counted by the reason") {
+  const MeasuredTable products = read_measured(
+      "gpu,m,n,k,dtype,time_us\nH100-SXM,1,2,3,bf16,5\na100,1,2,3,bf16,5\n"
+      "h100,1,2,3,fp8_block,5\nh100,1,2,3,bf61,5\nh100,1,2,3,bf61,5\n",
+      "h100-sxm");
+  CHECK(products.rows.size() == 1);
+  CHECK(products.left_out == 4);
+  CHECK(products.left_out_for == std::map<std::string, std::int64_t>{
+                                     {"dtype bf61", 2}, {"dtype fp8_block", 1}, {"gpu a100", 1}});
+  CHECK(read_measured("heads,kv_heads,head_dim,kv_dtype,batch,kv_len,time_us\n"
+                      "32,8,512,bf16,4,1024,12.5\n",
+                      "")
+            .left_out_for.count("head_dim 512") == 1);
+  CHECK(read_measured("op,n_gpus,bytes,time_us\nbroadcast,8,1024,12.5\n", "")
+            .left_out_for.count("op broadcast") == 1);
 }
 
 TEST_CASE("a faulty table is refused with its line") {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "catalog/scratch.h"
 #include "cli/parse.h"
@@ -72,4 +73,36 @@ TEST_CASE("tables of times become laws with the errors that they make on shapes 
   const std::string first = answer();
   CHECK(golden_difference("calibrate-from.txt", first) == "");
   CHECK(answer() == first);
+}
+
+TEST_CASE("what of two tables was neither fitted nor judged is said beside the answer") {
+  const testing::Scratch folder;
+  const std::string fit = folder.write("attention.csv", attention()),
+                    judge = folder.write("judge.csv", products(512));
+  const Answer answer =
+      calibrated({"--from", fit, "--holdout", judge, "--device", "h100-sxm", "--seed", "3"});
+  REQUIRE(answer.warnings.size() == 1);
+  CHECK(answer.warnings[0].code == "rows-not-judged");
+  CHECK(answer.warnings[0].message.ends_with(": 84 of gemm bf16"));
+}
+
+TEST_CASE("tables that give no fit are refused with the reason, and nothing is saved") {
+  const testing::Scratch folder;
+  const std::string header = "m,n,k,dtype,time_us\n", one = header + "1,4096,4096,bf16,20\n";
+  const auto complaint = [&](const std::string& text, const std::string& device) {
+    try {
+      calibrated({"--from", folder.write("a.csv", text), "--device", device, "--save",
+                  folder.path("saved.yaml")});
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  CHECK(complaint("", "h100-sxm") == "the table is empty");
+  CHECK(complaint(header, "h100-sxm") == "the table has no rows");
+  CHECK(complaint(one, "h100-sxm") == "a fit needs 8 rows of a kind; there are 1 of gemm bf16");
+  CHECK(complaint(one, "h100000").starts_with("there is no device 'h100000'"));
+  CHECK(complaint(header + "1,4096,4096,bf16,0.020\n", "h100-sxm").starts_with("times are more"));
+  CHECK_FALSE(std::filesystem::exists(folder.path("saved.yaml")));
+  CHECK_THROWS_AS(calibrated({"--from", folder.folder(), "--device", "h100-sxm"}), Error);
 }
