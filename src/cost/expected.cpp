@@ -19,7 +19,10 @@ std::string described(const Shape& shape) {
       return "latent attention over " + name(s.latent_format);
     }
     std::string operator()(const MoeShape& s) const { return "experts in " + name(s.weights); }
-    std::string operator()(const CollectiveShape&) const { return "sums over GPUs"; }
+    std::string operator()(const CollectiveShape& s) const {
+      return s.kind == CollectiveShape::all_to_all ? "tokens exchanged among GPUs"
+                                                   : "sums over GPUs";
+    }
 
     static std::string name(const Format* format) { return std::string(format->name); }
   };

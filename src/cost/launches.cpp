@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cost/exchange.h"
 #include "cost/rank.h"
 #include "cost/share.h"
 #include "model/cache.h"
@@ -13,6 +14,7 @@ namespace {
 // What passes the layers of one GPU at once.
 struct Pass {
   std::int64_t tokens = 1;  // rows of each product
+  std::int64_t pooled = 1;  // of all GPUs that share a set of experts
   std::int64_t sequences = 1;
   Tokens context;  // per sequence, the newest token included; of a prompt its tokens in this pass
   bool decode = true;
@@ -27,9 +29,9 @@ class Collector {
 
   Launches collect() {
     const Parallelism& p = deployment_.parallel;
-    if (p.pp > 1) miss("pipeline stages");
+    if (p.pp > 1) miss("sends between pipeline stages");
     if (p.dcp > 1) miss("a context divided over GPUs");
-    if (p.ep > 1) miss("experts divided over GPUs");
+    if (p.ep > 1) check_expert_parallelism();
     for (const Layer* layer : main_layers(model_)) {
       add_products(*layer);
       add_experts(*layer);
@@ -39,13 +41,28 @@ class Collector {
     if (p.tp > 1)
       add(CollectiveShape{CollectiveShape::all_reduce, p.tp,
                           Bytes(checked_mul(pass_.tokens, model_.hidden * 2))},
-          rank_terms(model_, deployment_).front().reductions);
+          sums());
     return std::move(found_);
   }
 
  private:
   void miss(std::string_view what) {
     if (found_.missing.empty()) found_.missing = what;
+  }
+
+  // Either the GPUs that divide attention divide experts too, each sees all tokens, and they add up
+  // their parts; or attention is whole on every GPU, and tokens travel to their experts and back.
+  void check_expert_parallelism() {
+    const Parallelism& p = deployment_.parallel;
+    if (p.tp > 1 && p.tp != p.ep) miss("experts divided over other GPUs than attention");
+    if (p.tp == 1 && p.ep > kMostExchanging) miss("tokens exchanged among more than 8 GPUs");
+  }
+
+  // The outputs of divided experts are partial sums like those of divided matrices.
+  std::int64_t sums() const {
+    Deployment divided = deployment_;
+    divided.parallel.ep = 1;
+    return rank_terms(model_, divided).front().reductions;
   }
 
   void add(const Shape& shape, std::int64_t count = 1) {
@@ -95,11 +112,14 @@ class Collector {
     }
     if (!shape.weights) return;
     if (shape.hidden == 1) shape.hidden = model_.hidden;
-    shape.tokens = pass_.tokens;
+    shape.tokens = pass_.pooled;
     shape.inner = std::max<std::int64_t>(
         1, static_cast<std::int64_t>(numbers / 3 / static_cast<double>(shape.hidden)));
-    shape.tensor_parallel = deployment_.parallel.tp;
+    const Parallelism& p = deployment_.parallel;
+    shape.expert_parallel = p.ep;
+    shape.tensor_parallel = p.ep > 1 ? 1 : p.tp;
     add(shape);
+    if (p.ep > 1 && p.tp == 1) add(exchange_of(shape, pass_.tokens), 2);  // to them and back
   }
 
   void add_head() {
@@ -200,21 +220,25 @@ class Collector {
 
 Launches decode_launches(const ModelSpec& model, const Deployment& deployment, Tokens context,
                          std::int64_t batch) {
-  const std::int64_t local = ceil_div(batch, deployment.parallel.dp);
-  return Collector(model, deployment, {local, local, context, true}).collect();
+  const Parallelism& p = deployment.parallel;
+  const std::int64_t local = ceil_div(batch, p.dp);
+  return Collector(model, deployment, {local, p.pooled(batch), local, context, true}).collect();
 }
 
 Launches prefill_launches(const ModelSpec& model, const Deployment& deployment, Tokens prompt,
                           std::int64_t batch) {
-  const std::int64_t local = ceil_div(batch, deployment.parallel.dp);
-  return Collector(model, deployment, {checked_mul(prompt.n, local), local, prompt, false})
+  const Parallelism& p = deployment.parallel;
+  const std::int64_t local = ceil_div(batch, p.dp);
+  return Collector(model, deployment,
+                   {checked_mul(prompt.n, local), checked_mul(prompt.n, p.pooled(batch)), local,
+                    prompt, false})
       .collect();
 }
 
 Launches pass_launches(const ModelSpec& model, const Deployment& deployment,
                        const PromptPass& pass) {
   return Collector(model, deployment,
-                   {pass.tokens, 1, Tokens(pass.tokens), false, pass.past, pass.last})
+                   {pass.tokens, pass.tokens, 1, Tokens(pass.tokens), false, pass.past, pass.last})
       .collect();
 }
 

@@ -29,7 +29,7 @@ struct Size {
     return fmt::format("{} tokens, {} of {} experts", n(s.tokens), n(s.chosen), n(s.experts));
   }
   std::string operator()(const CollectiveShape& s) const {
-    return fmt::format("{} over {} GPUs", shown(value(s.bytes)), n(s.ranks));
+    return fmt::format("{} of {} over {} GPUs", name_of(s.kind), shown(value(s.bytes)), n(s.ranks));
   }
 };
 

@@ -75,3 +75,26 @@ TEST_CASE("no expected time lies below its ceiling") {
   CHECK(held.high.v == 1.1);
   CHECK(no_faster_than(Seconds(0.5), e).low.v == 0.9);
 }
+
+TEST_CASE(
+    "an exchange of tokens takes its fit's time twice a layer, and none is expected without") {
+  Profile profile;
+  profile.fits = {fit_of<GemmLaw>(OperatorClass::gemm, 1e-6),
+                  fit_of<LatentLaw>(OperatorClass::latent_decode, 1e-6),
+                  fit_of<MoeLaw>(OperatorClass::moe, 1e-3)};
+  std::get<LatentLaw>(profile.fits[1].law).split = BytesPerSecond(1e15);
+  std::get<MoeLaw>(profile.fits[2].law).shuffle = BytesPerSecond(1e18);
+  const ModelSpec model = shapes::deepseek_v3();
+  Deployment exchanging;
+  exchanging.parallel.dp = exchanging.parallel.ep = 8;
+  const Launches step = decode_launches(model, exchanging, Tokens(100), 8);
+  CHECK(expected(step, profile).why_not == "no fit for tokens exchanged among GPUs");
+  Fit exchange = fit_of<CollectiveLaw>(OperatorClass::collective, 1e-2);
+  exchange.format = "";
+  exchange.variant = "all_to_all NCCL";
+  profile.fits.push_back(exchange);
+  const auto time = expected(step, profile).time;
+  REQUIRE(time);
+  // In 58 layers: an exchange of 10 ms before and after 1 ms of experts.
+  CHECK(time->value.v == doctest::Approx(58 * (2 * 1e-2 + 1e-3)).epsilon(0.01));
+}

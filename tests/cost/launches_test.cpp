@@ -71,6 +71,63 @@ TEST_CASE("a window reads and computes no more than its tokens") {
   CHECK(count_of(prompt, PrefillAttentionShape{8, 32, 8, 128, 128, 512, 256, bf16}) == 32);
 }
 
+// DeepSeek-V3: 58 of 61 layers have 256 experts, 8 for a token.
+TEST_CASE("GPUs that divide attention and experts see all tokens and add up their parts") {
+  const ModelSpec model = shapes::deepseek_v3();
+  Deployment whole_experts = over(8);
+  whole_experts.parallel.ep = 8;
+  const Launches step = decode_launches(model, whole_experts, Tokens(4096), 3);
+  const Format* bf16 = &format_named("bf16");
+  CHECK(step.missing.empty());
+  CHECK(count_of(step, MoeShape{3, 7168, 2048, 8, 256, 1, 8, bf16}) == 58);
+  // After attention and after the feed-forward of every layer, as without whole experts.
+  CHECK(count_of(step, CollectiveShape{CollectiveShape::all_reduce, 8, Bytes(3 * 7168 * 2)}) ==
+        2 * 61);
+  CHECK(count_of(decode_launches(model, over(8), Tokens(4096), 3),
+                 MoeShape{3, 7168, 2048, 8, 256, 8, 1, bf16}) == 58);
+}
+
+TEST_CASE("where attention is whole, tokens travel to the GPUs of their experts and back") {
+  const ModelSpec model = shapes::deepseek_v3();
+  Deployment exchanging;
+  exchanging.parallel.dp = exchanging.parallel.ep = 8;
+  const Format* bf16 = &format_named("bf16");
+  const Launches step = decode_launches(model, exchanging, Tokens(4096), 800);
+  CHECK(step.missing.empty());
+  // Each GPU has 100 sequences; the experts of the eight serve all 800.
+  CHECK(count_of(step, GemmShape{100, 7168, 128 * 128, bf16}) == 61);
+  CHECK(count_of(step, MoeShape{800, 7168, 2048, 8, 256, 1, 8, bf16}) == 58);
+  // A GPU has 32 of the 256. All 8 are of the other 224 for C(224, 8) / C(256, 8) = 0.33817 of the
+  // tokens; 8 (1 - 0.33817) = 5.2947 GPUs are visited, by 100 tokens 529 times.
+  CHECK(count_of(step, CollectiveShape{CollectiveShape::all_to_all, 8, Bytes(529 * 7168 * 2)}) ==
+        2 * 58);
+  const Launches prompt = prefill_launches(model, exchanging, Tokens(1000), 16);
+  CHECK(count_of(prompt, MoeShape{16000, 7168, 2048, 8, 256, 1, 8, bf16}) == 58);
+}
+
+TEST_CASE("a token that may go to every expert visits every GPU") {
+  ModelSpec model = shapes::deepseek_v3();
+  for (Layer& layer : model.layers)
+    for (Weight& w : layer.weights)
+      if (w.role == Role::routed_expert) w.active = w.copies;
+  Deployment exchanging;
+  exchanging.parallel.dp = exchanging.parallel.ep = 4;
+  const Launches step = decode_launches(model, exchanging, Tokens(4096), 4);
+  CHECK(count_of(step, CollectiveShape{CollectiveShape::all_to_all, 4, Bytes(4 * 7168 * 2)}) ==
+        2 * 58);
+}
+
+TEST_CASE("experts laid out in ways that were never measured are named") {
+  const ModelSpec model = shapes::deepseek_v3();
+  Deployment d;
+  d.parallel.dp = d.parallel.ep = 16;
+  CHECK(decode_launches(model, d, Tokens(4096), 16).missing ==
+        "tokens exchanged among more than 8 GPUs");
+  d.parallel = {4, 1, 2, 8, 1};
+  CHECK(decode_launches(model, d, Tokens(4096), 16).missing ==
+        "experts divided over other GPUs than attention");
+}
+
 TEST_CASE("what no law describes is named") {
   ModelSpec model = llama_8b();
   Recurrent recurrent;
@@ -81,5 +138,6 @@ TEST_CASE("what no law describes is named") {
   CHECK(decode_launches(model, over(1), Tokens(4096), 1).missing == "a recurrent state");
   Deployment stages;
   stages.parallel.pp = 2;
-  CHECK(decode_launches(llama_8b(), stages, Tokens(4096), 1).missing == "pipeline stages");
+  CHECK(decode_launches(llama_8b(), stages, Tokens(4096), 1).missing ==
+        "sends between pipeline stages");
 }
