@@ -204,7 +204,7 @@ std::string left_out_for(const CellAt& at) {
   for (const std::string_view column : {"dtype", "kv_dtype", "op", "head_dim", "n_gpus"}) {
     const std::string* cell = at(column);
     if (!cell) continue;
-    const std::string named = std::string(column) + " " + cell->substr(0, 40);
+    std::string named = std::string(column) + " " + cell->substr(0, 40);
     if (column.ends_with("dtype") && !format(at, column)) return named;
     if (column == "op" && !kind_named(*cell)) return named;
     if (column == "head_dim" && count(at, column) > kWidestHead) return named;
