@@ -52,14 +52,15 @@ inline constexpr auto description<ProofRow> =
                field("weights", &ProofRow::weights, "weights"),
                field("batch", &ProofRow::batch, "batch"),
                field("tokens", &ProofRow::context, "tokens"),
-               field("predicted_seconds", &ProofRow::predicted, "predicted"),
-               field("low_seconds", &ProofRow::low, "low"),
-               field("high_seconds", &ProofRow::high, "high"),
+               field("predicted_seconds", &ProofRow::predicted, "predicted")
+                   .between("low_seconds", "high_seconds"),
+               field("low_seconds", &ProofRow::low),
+               field("high_seconds", &ProofRow::high),
                field("measured_seconds", &ProofRow::measured, "measured"),
                field("error", &ProofRow::error, "error").as(Show::percent),
                field("error_of_stream", &ProofRow::error_of_stream, "by stream").as(Show::percent),
-               field("noise", &ProofRow::noise, "noise").as(Show::percent),
-               field("stream_noise", &ProofRow::stream_noise, "stream's").as(Show::percent),
+               field("noise", &ProofRow::noise, "noise").as(Show::percent).sparing(1),
+               field("stream_noise", &ProofRow::stream_noise, "stream's noise").as(Show::percent),
                field("judged", &ProofRow::judged),
                field("disturbed", &ProofRow::disturbed)};
 
