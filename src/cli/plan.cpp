@@ -49,7 +49,12 @@ std::optional<Load> asked_load(const Request& request, Resolved& r,
     r.assumptions.push_back({"--context", std::to_string(running.n), Basis::exact,
                              "mean of the requests while they run"});
   }
-  return loads(asked, r, fmt::format("{}", std::min(kUsersContext, r.longest()).n), "1").front();
+  const auto all = loads(asked, r, fmt::format("{}", std::min(kUsersContext, r.longest()).n), "1");
+  if (all.size() > 1 && request.command == Command::plan)
+    throw Error("a plan is made for one load, not for a list")
+        .of("--context and --batch")
+        .advise("Give one number without commas; `kv-plan decode` and `sweep` take lists.");
+  return all.front();
 }
 
 // The rates worth knowing: one user and as many as fit at the usual length, one user at full

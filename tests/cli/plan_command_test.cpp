@@ -137,6 +137,11 @@ TEST_CASE("a pair that no layout divides costs a sweep that pair, and no more") 
   CHECK(text(at(answer.document.body, "sweep")).find("gpt2-large") != std::string::npos);
 }
 
+TEST_CASE("a plan takes one load: a list is refused, never cut to its first item") {
+  CHECK_THROWS_AS(plan({"llama-3.1-8b", "rtx-4090", "--context", "47,552"}), Error);
+  CHECK_THROWS_AS(plan({"llama-3.1-8b", "rtx-4090", "--batch", "1,8"}), Error);
+}
+
 TEST_CASE("a tag of Ollama's library is planned with Ollama, in the format that it pulls") {
   const struct {
     Words question;
