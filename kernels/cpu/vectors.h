@@ -45,6 +45,14 @@ struct Int8 {
   }
 };
 
+// A load that is used several times happens once: compilers would repeat it as an operand, and a
+// core loads one vector a cycle.
+template <class Vector>
+[[gnu::always_inline]] KVPLAN_AVX512 inline Vector in_register(Vector v) {
+  asm("" : "+v"(v));
+  return v;
+}
+
 // At least so many bytes before their use.
 constexpr std::int64_t kLeastAhead = 4096;
 // Asks for bytes that are needed soon; into the second-level cache, since the first is in use.
