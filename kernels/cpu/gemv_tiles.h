@@ -63,7 +63,8 @@ struct GemvSums {
     if constexpr (kRows * kM % 4 == 0)
 #pragma GCC unroll 8
       for (int i = 0; i < kRows * kM; i += 4)
-        _mm_store_ps(sums + i, vectors::sums_of_four(all[i], all[i + 1], all[i + 2], all[i + 3]));
+        _mm_store_ps(sums + i,
+                     vectors::folded<vectors::Sum>(all[i], all[i + 1], all[i + 2], all[i + 3]));
     else
       for (int i = 0; i < kRows * kM; ++i) sums[i] = _mm512_reduce_add_ps(all[i]);
     float* y = task.y + tile.row * task.x->padded + tile.m0;
