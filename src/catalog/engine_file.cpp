@@ -55,7 +55,7 @@ EngineFlag::Default default_of(const Node& node, const EngineFlag& flag,
                                const std::string& origin) {
   const bool is_map = node.kind == Node::map;
   if (is_map)
-    allow_only(node, {"value", "since", "memory", "except", "ranks", "note", "source"},
+    allow_only(node, {"value", "since", "memory", "except", "only", "ranks", "note", "source"},
                "a default");
   const Node* value = is_map ? node.find("value") : &node;
   if (!value || value->kind != Node::scalar)
@@ -67,6 +67,7 @@ EngineFlag::Default default_of(const Node& node, const EngineFlag& flag,
   d.since = version_in(node, "since");
   if (const Node* memory = node.find("memory")) d.memory = size_of(*memory);
   d.except = text_in(node, "except");
+  d.only = text_in(node, "only");
   d.note = text_in(node, "note");
   if (const Node* ranks = node.find("ranks")) d.ranks = ranks->integer().value_or(1);
   check_value(flag, d.value);

@@ -21,6 +21,7 @@ std::string conditions(const EngineFlag::Default& d) {
   if (!d.since.empty()) when.push_back("since " + d.since);
   if (d.memory) when.push_back(fmt::format("from {} GiB", d.memory->n / kGiB));
   if (!d.except.empty()) when.push_back("not on " + d.except);
+  if (!d.only.empty()) when.push_back("on " + d.only);
   if (d.ranks > 1) when.push_back(fmt::format("from {} ranks", d.ranks));
   if (!d.note.empty()) when.push_back(d.note);
   return joined(when);

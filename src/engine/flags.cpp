@@ -40,7 +40,8 @@ const EngineFlag::Default* EngineFlag::default_at(const Site& site) const {
   const auto holds = [&](const Default& d) {
     return (d.since.empty() || parse_version(d.since) <= site.version) &&
            d.memory.value_or(site.memory) <= site.memory && d.ranks <= site.ranks &&
-           (d.except.empty() || site.device.find(d.except) == std::string_view::npos);
+           (d.except.empty() || site.device.find(d.except) == std::string_view::npos) &&
+           site.device.find(d.only) != std::string_view::npos;
   };
   const auto last = std::find_if(defaults.rbegin(), defaults.rend(), holds);
   return last == defaults.rend() ? nullptr : &*last;

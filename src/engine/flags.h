@@ -34,6 +34,7 @@ struct EngineFlag {
     std::string since;            // "0.21": in this version or a later one; empty: in all
     std::optional<Bytes> memory;  // on devices with at least as much
     std::string except;           // but not on those with this in their name
+    std::string only;             // and on those with this in their name alone
     std::int64_t ranks = 1;       // on at least so many
     std::string note;             // when else, in words
   };

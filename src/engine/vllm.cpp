@@ -12,22 +12,31 @@ namespace {
 
 using namespace vllm;
 
-// DeepSeek-V3.2 and V4, GLM-5: an indexer over latents or over rows that serve as K and V.
+// DeepSeek-V3.2, GLM-5: an indexer over latents.
 bool has_sparse_latents(const ModelSpec& model) {
   return std::any_of(model.layers.begin(), model.layers.end(), [](const Layer& l) {
-    const auto* attention = std::get_if<Attention>(&l.mixer.kind);
-    return l.mixer.sparse &&
-           (attention ? attention->v_is_k : std::holds_alternative<Latent>(l.mixer.kind));
+    return l.mixer.sparse && std::holds_alternative<Latent>(l.mixer.kind);
   });
 }
 
-// The flag, or what the deployment says. Sparse latents in 8 bits have a format of their own.
-CacheFormats formats_of(const EngineOptions& options, const ModelSpec& model,
+// DeepSeek-V4: rows that serve as K and V. vLLM has one format for them.
+bool has_shared_rows(const ModelSpec& model) {
+  return std::any_of(model.layers.begin(), model.layers.end(), [](const Layer& l) {
+    const auto* attention = std::get_if<Attention>(&l.mixer.kind);
+    return attention && attention->v_is_k;
+  });
+}
+
+// The flag, or what the deployment says. Sparse latents in 8 bits have a format of their own, but
+// for the kernels of large Blackwell GPUs.
+CacheFormats formats_of(const EngineOptions& options, const Rules& rules, const ModelSpec& model,
                         const CacheFormats& asked) {
   const auto flag = Settings(options).text("kv_cache_dtype");
   const std::string name = flag && *flag != "auto" ? *flag : std::string(asked.name);
   const bool eight_bits = name == "fp8" || name == "fp8_e4m3";
-  if (eight_bits && has_sparse_latents(model)) return cache_formats("fp8_ds_mla");
+  const bool plain = rules.kernel_latent_blocks && gpu_of(options.device) == Gpu::blackwell;
+  if (has_shared_rows(model) || (eight_bits && !plain && has_sparse_latents(model)))
+    return cache_formats("fp8_ds_mla");
   if (name == "fp32") return cache_formats("bf16");  // 32-bit checkpoints are loaded in 16
   return name == asked.name ? asked : cache_formats(name);
 }
@@ -53,7 +62,7 @@ class Vllm final : public Engine {
         source_tokens_(deployment.source_tokens),
         rules_(rules_of(site_of(options).version)),
         serving_(serving_of(options, rules_, model_, parallel_)),
-        groups_(cache_groups(model_, formats_of(options, model_, deployment.cache),
+        groups_(cache_groups(model_, formats_of(options, rules_, model_, deployment.cache),
                              serving_.draft.layers != Draft::none)),
         layout_(prepared(serving_)),
         weights_(rank_weights(served(serving_))),

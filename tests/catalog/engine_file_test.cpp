@@ -86,8 +86,8 @@ TEST_CASE("a user's file changes what it names and keeps the rest") {
   CHECK(own->source == "our own image");
   CHECK(flags->find("gpu_memory_utilization")->option == "--utilization");
   CHECK(flags->find("our_flag")->default_at(Site())->value == "7");
-  CHECK(flags->find("max_num_seqs")->defaults.size() == 2);
-  CHECK(flags->newest == "0.31.0");
+  CHECK(flags->find("max_num_seqs")->defaults.size() == 3);
+  CHECK(flags->newest == "0.33.0");
 }
 
 TEST_CASE("an engine file that says what is not known is refused at its line") {

@@ -59,8 +59,7 @@ Sizes sizes_of(const Server& s) {
   const auto attention = std::find_if(s.groups.begin(), s.groups.end(), [](const CacheGroup& g) {
     return !std::holds_alternative<State>(g.law);
   });
-  const Bytes bytes = state_page(std::get<State>(state->law), s.parallel.tp, s.serving.draft.tokens,
-                                 *s.model.native);
+  const Bytes bytes = state_page(std::get<State>(state->law), s.served());
   return {bytes.n, row_bytes(*attention, s.served()).n, s.layout().block_tokens};
 }
 

@@ -7,7 +7,6 @@
 
 #include "cost/machine.h"
 #include "engine/engine.h"
-#include "engine/llamacpp/compute.h"
 #include "engine/llamacpp/placement.h"
 #include "engine/llamacpp/serving.h"
 
@@ -47,7 +46,6 @@ class PartAccount {
   CacheFormats cache_;
   Machine machine_;
   Serving serving_;
-  ComputeBuffer buffer_;
   bool copies_to_gpu_ = true;
 };
 

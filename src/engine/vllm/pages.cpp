@@ -6,29 +6,57 @@
 #include <algorithm>
 #include <numeric>
 
+#include "word_list.h"
+
 namespace kvplan::vllm {
 namespace {
 
 constexpr std::int64_t kAttentionBlock = 16;   // least of FlashAttention, Triton, FlashInfer
 constexpr std::int64_t kLatentBlock = 64;      // FlashMLA, sparse MLA
+constexpr std::int64_t kSparseBlock = 128;     // sparse attention over heads (MiniMax-M3)
 constexpr std::int64_t kIndexScale = 4;        // bytes per index key, which is 8 bits wide
 constexpr std::int64_t kExpandedLatent = 256;  // width of K and V heads before latents were cached
 
-bool has_latent(const CacheGroup& group) {
-  return group.kind == CacheGroup::latent || group.kind == CacheGroup::index;
+// Models whose latents vLLM expands to heads as it caches them.
+constexpr std::string_view kExpanded = "minicpm3 plm";
+
+const Mixer& mixer_of(const CacheGroup& group, const ModelSpec& model) {
+  return model.layers[static_cast<std::size_t>(group.layers.front())].mixer;
+}
+
+// An indexer over K and V heads, not over latents.
+bool indexes_heads(const CacheGroup& group, const ModelSpec& model) {
+  const auto* attention = std::get_if<Attention>(&mixer_of(group, model).kind);
+  return attention && !attention->v_is_k;
+}
+
+bool is_eight_bit(const Part& part) {
+  return payload_bytes(*part.format, 1, part.width).n < 2 * part.width;
 }
 
 std::int64_t heads_per_rank(const Part& part, std::int64_t tp) {
   return part.replicated ? part.heads : std::max<std::int64_t>(1, part.heads / tp);
 }
 
-// Before latents were cached: K and V of every head, padded to one width.
+bool stores_latents(const Served& served) {
+  return served.rules.stores_latent && !has_word(kExpanded, served.model.model_type);
+}
+
+// K and V of every head, as wide as K; before latents were cached padded to a multiple of 256.
 Bytes expanded_row(const CacheGroup& group, const Served& served) {
-  const auto& layer = served.model.layers[static_cast<std::size_t>(group.layers.front())];
-  const auto& latent = std::get<Latent>(layer.mixer.kind);
+  const auto& latent = std::get<Latent>(mixer_of(group, served.model).kind);
   const std::int64_t heads = std::max<std::int64_t>(1, latent.heads / served.parallel.tp);
-  const std::int64_t width = round_up(latent.nope + latent.rope, kExpandedLatent);
-  return 2 * payload_bytes(*served.model.native, heads, width);
+  const std::int64_t width = latent.nope + latent.rope;
+  if (served.rules.stores_latent)
+    return 2 * payload_bytes(*group.entry.front().format, heads, width);
+  return 2 * payload_bytes(*served.model.native, heads, round_up(width, kExpandedLatent));
+}
+
+// Keys of an indexer over latents are 8 bits and a scale, over heads as the model's own.
+Bytes index_row(const CacheGroup& group, const Part& part, const Served& served) {
+  if (indexes_heads(group, served.model))
+    return payload_bytes(*served.model.native, part.heads, part.width);
+  return Bytes(checked_mul(part.heads, part.width + kIndexScale));
 }
 
 Demand demand_of(const CacheGroup& group, const Served& served, std::int64_t block) {
@@ -52,8 +80,14 @@ Demand demand_of(const CacheGroup& group, const Served& served, std::int64_t blo
   return d;
 }
 
-// States of one sequence: the running one, one per drafted token, one more for prefix caching.
-Demand state_demand(const Served& served, std::int64_t block) {
+bool exports(const Recurrent& mixer, const Served& served) {
+  return served.rules.exports_states && served.serving.state_cache == StateCache::align &&
+         exports_states(mixer, served.serving.gpu);
+}
+
+// States of one sequence: the running one, one per drafted token, for prefix caching one more, and
+// another where it is taken from the middle of a prefill.
+Demand state_demand(const Recurrent& mixer, const Served& served, std::int64_t block) {
   const Serving& s = served.serving;
   Demand d;
   d.block = block;
@@ -62,7 +96,8 @@ Demand state_demand(const Served& served, std::int64_t block) {
     return d;
   }
   d.law = Demand::fixed;
-  d.size = (s.state_cache == StateCache::align ? 2 : 1) + s.draft.tokens;
+  d.size = 1 + s.draft.tokens;
+  if (s.state_cache == StateCache::align) d.size += exports(mixer, served) ? 2 : 1;
   return d;
 }
 
@@ -90,18 +125,20 @@ struct HybridBlock {
 // page as large as the largest state; states are padded to that page.
 HybridBlock hybrid_sizes(const std::vector<CacheGroup>& groups, const Served& served) {
   const Serving& s = served.serving;
-  std::int64_t grain = std::max(attention_block(groups, s), kAttentionBlock);
+  std::int64_t grain = std::max(attention_block(groups, served), kAttentionBlock);
   Bytes state;
   const CacheGroup* attention = nullptr;
   for (const CacheGroup& g : groups) {
     if (const auto* kept = std::get_if<State>(&g.law)) {
-      state = std::max(state,
-                       state_page(*kept, served.parallel.tp, s.draft.tokens, *served.model.native));
+      state = std::max(state, state_page(*kept, served));
       if (s.state_cache == StateCache::all) grain = std::lcm(grain, state_chunk(kept->mixer.kind));
+      if (exports(kept->mixer, served)) grain = std::lcm(grain, export_grain(kept->mixer));
     } else if (!attention) {
       attention = &g;
     }
   }
+  if (attention && attention->kind == CacheGroup::latent)
+    grain = std::lcm(grain, served.rules.hybrid_latent_grain);
   if (!attention) return {s.block_size.value_or(s.max_model_len.n), state};
   const Bytes row = row_bytes(*attention, served);
   const std::int64_t block = hybrid_block(state, row, grain);
@@ -111,47 +148,66 @@ HybridBlock hybrid_sizes(const std::vector<CacheGroup>& groups, const Served& se
 }  // namespace
 
 Bytes row_bytes(const CacheGroup& group, const Served& served) {
-  if (group.kind == CacheGroup::latent && !served.rules.stores_latent)
+  if (group.kind == CacheGroup::latent && !stores_latents(served))
     return expanded_row(group, served);
   Bytes total;
   for (const Part& part : group.entry) {
     const std::int64_t heads = heads_per_rank(part, served.parallel.tp);
-    total += part.role == Part::index ? Bytes(checked_mul(heads, part.width + kIndexScale))
+    total += part.role == Part::index ? index_row(group, part, served)
                                       : cache_row_bytes(*part.format, heads, part.width);
   }
   return Bytes(round_up(total.n, group.entry_multiple));
 }
 
-Bytes state_page(const State& state, std::int64_t tp, std::int64_t speculative_tokens,
-                 const Format& native) {
+namespace {
+
+const Format& recurrent_format(const Recurrent& r, const Served& served) {
+  if (served.serving.state_format) return *served.serving.state_format;
+  if (r.state_format) return *r.state_format;
+  const bool wide = r.kind == Recurrent::kda ||
+                    (served.rules.wide_nemotron_states && served.model.model_type == "nemotron_h");
+  return wide ? format_named("fp32") : *served.model.native;
+}
+
+}  // namespace
+
+Bytes state_page(const State& state, const Served& served) {
   const Recurrent& r = state.mixer;
+  const std::int64_t tp = served.parallel.tp;
   std::int64_t channels = r.conv_channels;
   // Groups that tp does not divide are replicated so that each rank has one.
   if (r.kind == Recurrent::mamba2 && r.k_heads % tp != 0)
     channels += 2 * (tp - r.k_heads) * r.k_width;
-  const Format& conv = state.conv_format ? *state.conv_format : native;
+  const Format& conv = state.conv_format ? *state.conv_format : *served.model.native;
+  const bool drafts = r.kind != Recurrent::short_conv && r.kind != Recurrent::mamba1;
   const std::int64_t rows =
-      std::max<std::int64_t>(r.taps - 1, 0) +
-      (r.kind == Recurrent::short_conv || r.kind == Recurrent::mamba1 ? 0 : speculative_tokens);
+      std::max<std::int64_t>(r.taps - 1, 0) + (drafts ? served.serving.draft.tokens : 0);
   Bytes total = payload_bytes(conv, rows, channels / tp);
   if (r.kind == Recurrent::short_conv) return total;
-  const Format& format = r.state_format             ? *r.state_format
-                         : r.kind == Recurrent::kda ? format_named("fp32")
-                                                    : native;
   const std::int64_t elements = checked_mul(checked_mul(r.v_heads, r.k_width), r.v_width);
   if (elements % tp != 0)
     throw Error("does not divide the state of the recurrent layers").of("tensor_parallel_size");
-  return total + payload_bytes(format, elements / tp, 1);
+  return total + payload_bytes(recurrent_format(r, served), elements / tp, 1);
 }
 
 std::int64_t hybrid_block(Bytes state, Bytes row, std::int64_t grain) {
   return checked_mul(grain, ceil_div(state.n, checked_mul(grain, row.n)));
 }
 
-std::int64_t attention_block(const std::vector<CacheGroup>& groups, const Serving& serving) {
+std::int64_t attention_block(const std::vector<CacheGroup>& groups, const Served& served) {
+  const Serving& serving = served.serving;
   if (serving.block_size) return *serving.block_size;
-  return std::any_of(groups.begin(), groups.end(), has_latent) ? kLatentBlock
-                                                               : serving.default_block;
+  bool sparse = false, eight_bits = false, latents = false;
+  for (const CacheGroup& g : groups) {
+    if (g.kind == CacheGroup::index && indexes_heads(g, served.model)) return kSparseBlock;
+    sparse = sparse || g.kind == CacheGroup::index;
+    latents = latents || (g.kind == CacheGroup::latent && stores_latents(served));
+    if (g.kind == CacheGroup::latent && !g.entry.empty())
+      eight_bits = is_eight_bit(g.entry.front());
+  }
+  if (!sparse && !latents) return serving.default_block;
+  return served.rules.kernel_latent_blocks ? latent_block(serving.gpu, sparse, eight_bits)
+                                           : kLatentBlock;
 }
 
 std::vector<int> stages_of(const ModelSpec& model, std::int64_t pp) {
@@ -186,7 +242,7 @@ std::vector<Bucket> buckets_of(const std::vector<CacheGroup>& groups, const Serv
   const bool hybrid = std::any_of(groups.begin(), groups.end(), [](const CacheGroup& g) {
     return std::holds_alternative<State>(g.law);
   });
-  HybridBlock sizes{attention_block(groups, served.serving), Bytes(0)};
+  HybridBlock sizes{attention_block(groups, served), Bytes(0)};
   if (hybrid) sizes = hybrid_sizes(groups, served);
   std::vector<Bucket> buckets;
   for (const CacheGroup& g : groups) {
@@ -194,9 +250,11 @@ std::vector<Bucket> buckets_of(const std::vector<CacheGroup>& groups, const Serv
     Bucket b;
     b.stages = stages_of_group(g, served);
     b.entry = g.entry;
-    b.recurrent = std::holds_alternative<State>(g.law);
-    b.demand = b.recurrent ? state_demand(served, sizes.block) : demand_of(g, served, sizes.block);
-    b.page = b.recurrent ? sizes.state_page : row_bytes(g, served) * sizes.block;
+    const auto* state = std::get_if<State>(&g.law);
+    b.recurrent = state != nullptr;
+    b.demand =
+        state ? state_demand(state->mixer, served, sizes.block) : demand_of(g, served, sizes.block);
+    b.page = state ? sizes.state_page : row_bytes(g, served) * sizes.block;
     const auto same = std::find_if(buckets.begin(), buckets.end(),
                                    [&](const Bucket& other) { return same_cache(other, b); });
     if (same == buckets.end())

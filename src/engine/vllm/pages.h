@@ -31,8 +31,7 @@ struct Served {
 // Bytes of one entry of one layer on one rank, as the engine stores it.
 Bytes row_bytes(const CacheGroup&, const Served&);
 // A recurrent layer's state on one rank; the convolution keeps room for drafted tokens.
-Bytes state_page(const State&, std::int64_t tp, std::int64_t speculative_tokens,
-                 const Format& native);
+Bytes state_page(const State&, const Served&);
 // Tokens of an attention block of a hybrid model: enough that its page holds a state.
 std::int64_t hybrid_block(Bytes state, Bytes row, std::int64_t grain);
 // The pipeline stage of each layer of the model. vllm/distributed/utils.py.
@@ -44,7 +43,7 @@ std::vector<Bucket> buckets_of(const std::vector<CacheGroup>&, const Served&);
 std::vector<Bucket> compressed_buckets(const std::vector<CacheGroup>&, const Served&);
 
 // Parts shared by both.
-std::int64_t attention_block(const std::vector<CacheGroup>&, const Serving&);
+std::int64_t attention_block(const std::vector<CacheGroup>&, const Served&);
 std::vector<int> stages_of_group(const CacheGroup&, const Served&);
 
 }  // namespace kvplan::vllm

@@ -41,7 +41,11 @@ struct Rules {
   UnevenPages uneven_pages = UnevenPages::refused;
   double merge_below = 1.0;  // largest bucket < this x smallest: groups of the largest's size
   MixedBlock mixed_block = MixedBlock::padded_tuples;
-  bool request_in_cache_blocks = true;  // mixed groups: request bytes over the cache group's block
+  bool request_in_cache_blocks = true;   // mixed groups: request bytes over the cache group's block
+  bool kernel_latent_blocks = false;     // pages of latents by the kernel; before: of 64 tokens
+  std::int64_t hybrid_latent_grain = 1;  // blocks of latents beside states are a multiple of it
+  bool wide_nemotron_states = false;     // of Nemotron-H in 32 bits where its file does not say
+  bool exports_states = false;           // kernels keep a state from the middle of a prefill
   // ---- requests
   bool in_flight_batches = false;      // windows keep the tokens of every batch in flight
   bool caches_state_prefixes = false;  // prefix caching by default is for recurrent models too

@@ -3,6 +3,7 @@
 #include "engine/vllm/serving.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "engine/settings.h"
 
@@ -31,10 +32,18 @@ void read_sizes(const Settings& settings, Serving& s) {
   if (!sequences) s.sequences = std::min(s.sequences, s.batched_tokens);
 }
 
-bool is_recurrent(const ModelSpec& model) {
+template <class Kind>
+bool has_layer(const ModelSpec& model) {
   return std::any_of(model.layers.begin(), model.layers.end(), [](const Layer& l) {
-    return std::holds_alternative<Recurrent>(l.mixer.kind);
+    return std::holds_alternative<Kind>(l.mixer.kind) ||
+           (std::is_same_v<Kind, Recurrent> && l.mixer.beside.has_value());
   });
+}
+
+// Prefixes are cached by default where the model has attention, and of recurrent ones since 0.28.
+bool caches_prefixes(const ModelSpec& model, const Rules& rules) {
+  if (!has_layer<Recurrent>(model)) return true;
+  return rules.caches_state_prefixes && (has_layer<Attention>(model) || has_layer<Latent>(model));
 }
 
 StateCache state_cache(const Settings& settings, const Rules& rules, bool prefix_caching) {
@@ -77,6 +86,7 @@ Serving serving_of(const EngineOptions& options, const Rules& rules, const Model
   const Settings settings(options, site_of(options));
   const auto on = [&](const char* key) { return settings.boolean(key).value_or(false); };
   Serving s;
+  s.gpu = gpu_of(options.device);
   s.max_model_len = options.max_model_len.value_or(Tokens(
       settings.integer("max_model_len").value_or(model.max_context.value_or(Tokens(32768)).n)));
   if (s.max_model_len.n < 1) throw Error("must be at least 1").of("max_model_len");
@@ -88,13 +98,15 @@ Serving serving_of(const EngineOptions& options, const Rules& rules, const Model
 
   if (rules.in_flight_batches)
     s.batches = parallel.pp > 1 ? parallel.pp : (on("async_scheduling") ? 2 : 1);
-  const bool applies = settings.given("enable_prefix_caching") || !is_recurrent(model) ||
-                       rules.caches_state_prefixes;
+  const bool applies = settings.given("enable_prefix_caching") || caches_prefixes(model, rules);
   s.prefix_caching = on("enable_prefix_caching") && applies;
   s.state_cache = state_cache(settings, rules, s.prefix_caching);
+  const auto states = settings.text("mamba_ssm_cache_dtype");
+  if (states && *states != "auto") s.state_format = &format_named(*states);
   s.hybrid_groups = rules.hybrid_groups && !on("disable_hybrid_kv_cache_manager");
   s.vision = !on("language_model_only");
   s.profiles_vision = s.vision && !on("skip_mm_profiling");
+  s.divides_vision = settings.text("mm_encoder_tp_mode") != "data";
   s.eager = on("enforce_eager");
   s.default_block = settings.needed_integer("block_size", 1);
   if (settings.given("block_size")) s.block_size = s.default_block;

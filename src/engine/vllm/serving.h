@@ -8,6 +8,7 @@
 #include "cost/deployment.h"
 #include "engine/engine.h"
 #include "engine/vllm/draft.h"
+#include "engine/vllm/kernels.h"
 #include "engine/vllm/rules.h"
 
 namespace kvplan::vllm {
@@ -22,6 +23,7 @@ struct Adapters {
 };
 
 struct Serving {
+  Gpu gpu = Gpu::hopper;
   Tokens max_model_len;
   std::int64_t batched_tokens = 0;  // T: tokens of one step
   std::int64_t sequences = 0;       // S
@@ -33,7 +35,9 @@ struct Serving {
   bool eager = false;
   bool vision = true;           // the vision tower is loaded
   bool profiles_vision = true;  // and run once with its largest images
+  bool divides_vision = true;   // over tensor-parallel ranks
   StateCache state_cache = StateCache::none;
+  const Format* state_format = nullptr;    // mamba_ssm_cache_dtype; null where the model decides
   std::optional<std::int64_t> block_size;  // asked for
   std::int64_t default_block = 0;          // where no kernel wants another
   Adapters adapters;
