@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "word_list.h"
+
 namespace kvplan::vllm {
 namespace {
 
@@ -17,8 +19,20 @@ std::int64_t kv_heads_of(const Layer* layer) {
   return attention ? attention->kv_heads : 1;
 }
 
+// Towers that Transformers runs, whole on every rank.
+constexpr std::string_view kWholeTowers = "gemma3n gemma4 qwen2_audio";
+// Of other towers every rank holds what takes patches and positions: 0.1 to 5 % of those of
+// Qwen3-VL, Qwen3.5, Gemma 3, Mistral 3.1, Llama 4, LLaVA, PaliGemma and SmolVLM2 (vLLM 0.33).
+constexpr std::int64_t kInputShare = 64;
+
+bool divides_tower(const Served& served) {
+  return served.serving.divides_vision && !has_word(kWholeTowers, served.model.model_type);
+}
+
 // Ranks that share one copy of a weight.
-std::int64_t shards_of(const Weight& w, const Layer* layer, const Parallelism& p) {
+std::int64_t shards_of(const Weight& w, const Layer* layer, const Served& served) {
+  const Parallelism& p = served.parallel;
+  if (w.role == Role::vision) return divides_tower(served) ? p.tp : 1;
   if (w.role == Role::routed_expert && p.ep > 1) return p.ep;
   switch (w.sharding) {
     case Sharding::replicated:
@@ -49,13 +63,15 @@ Bytes padded_expert(const Weight& w, const Parallelism& p, std::int64_t shards, 
 }
 
 void add(RankWeights& sum, const Weight& w, const Layer* layer, const Served& served) {
-  const std::int64_t shards = shards_of(w, layer, served.parallel);
+  const std::int64_t shards = shards_of(w, layer, served);
   const bool vocabulary =
       (w.role == Role::embedding || w.role == Role::head) && w.rows == served.model.vocabulary;
   const Bytes plain =
       sharded(w, vocabulary ? round_up(w.rows, kVocabularyMultiple) : w.rows, w.columns, shards);
   sum.low += plain;
   sum.value += padded_expert(w, served.parallel, shards, plain);
+  if (w.role == Role::vision && shards > 1)
+    sum.value += Bytes(plain.n * (shards - 1) / kInputShare);
 }
 
 // Sines and cosines of every position, one 16-bit table for all layers (vllm#10517: 14.9889 GiB are
