@@ -4,7 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "catalog/profile_file.h"
+#include "catalog/scratch.h"
 #include "cli/answer.h"
 #include "cli/parse.h"
 #include "plan/speed.h"
@@ -106,4 +110,26 @@ TEST_CASE("the answer has expected rates where a profile applies, and says why w
   CHECK(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
     return note.find("no fit for products with int4-g128") != note.npos;
   }));
+}
+
+TEST_CASE("beside an expected rate of processors stands what llama.cpp reached of such") {
+  std::ifstream in(KVPLAN_SOURCE_DIR "/configs/profiles/h100-sxm.yaml");
+  std::stringstream text;
+  text << in.rdbuf();
+  std::string profile = text.str();
+  profile.replace(profile.find("\"h100-sxm\""), 10, "\"epyc-9654\"");
+  const testing::Scratch scratch;
+  const std::string path = scratch.write("profile.yaml", profile);
+  const Catalog catalog;
+  const auto notes = [&](const char* engine) {
+    const Answer answer =
+        answer_decode(typed({"decode", "llama-3.1-8b", "epyc-9654", "--weights", "bf16", "--engine",
+                             engine, "--profile", path.c_str()}),
+                      catalog);
+    std::string all;
+    for (const std::string& note : answer.document.tables.front().notes) all += note;
+    return all;
+  };
+  CHECK(notes("llama.cpp").find("llama.cpp reached") != std::string::npos);
+  CHECK(notes("vllm").find("llama.cpp reached") == std::string::npos);
 }
