@@ -25,6 +25,18 @@ constexpr std::array kRules = {
     Rules{"trtllm", make_trtllm}, Rules{"llama.cpp", make_llamacpp}, Rules{"ollama", make_ollama},
 };
 
+bool is_ggml_block(const Format& f) { return f.name.starts_with("q") || f.name.starts_with("iq"); }
+
+// Caches in ggml's blocks are those of llama.cpp and Ollama, which say themselves what they take.
+void check_cache(const EngineOptions& options, const CacheFormats& cache) {
+  if (options.name != "vllm" && options.name != "sglang" && options.name != "trtllm") return;
+  for (const Format* format : {cache.key, cache.value})
+    if (format && is_ggml_block(*format))
+      throw Error(options.name + " has no cache in " + std::string(format->name))
+          .of("--kv")
+          .advise("Use bf16 or fp8, or --engine llama.cpp.");
+}
+
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, const ModelSpec& model,
@@ -34,6 +46,7 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, const ModelSpe
   if (rules == kRules.end())
     throw Error("how " + options.name + " allocates is not known").of("--engine");
   check_settings(options);
+  check_cache(options, deployment.cache);
   return rules->make(options, model, deployment);
 }
 

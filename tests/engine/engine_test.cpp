@@ -85,3 +85,18 @@ TEST_CASE("a budget is memory less what is kept free and the weights") {
   CHECK(engine->budget(device).kv_pool.value == Bytes(22 * kGiB));
   CHECK(engine->budget(device).kv_pool.basis == Basis::exact);
 }
+
+TEST_CASE("a cache in ggml's blocks is refused by engines that have none") {
+  const ModelSpec model = model_of({{32, attention(8, 128)}});
+  for (const char* engine : {"vllm", "sglang", "trtllm"})
+    for (const char* format : {"q8_0", "iq4_nl", "bf16,q4_0"}) {
+      CAPTURE(engine);
+      CAPTURE(format);
+      Deployment d;
+      d.cache = cache_formats(format);
+      CHECK_THROWS_AS(make_engine(engine_options(engine), model, d), Error);
+    }
+  Deployment d;
+  d.cache = cache_formats("q8_0");
+  CHECK_NOTHROW(make_engine(engine_options("llama.cpp"), model, d));
+}
