@@ -10,11 +10,18 @@ namespace {
 
 std::int64_t padded_rows(std::int64_t m) { return m > 4 ? round_up(m, 8) : m > 2 ? 4 : m; }
 
-// Where a number lies in tiles of up to `most` rows that take `line` numbers of each in turn.
-std::int64_t place(const Activations& x, std::int64_t row, std::int64_t column, std::int64_t most,
-                   std::int64_t line) {
-  const std::int64_t rows = std::min(x.padded, most);
-  return (row / rows * x.k + column / line * line) * rows + row % rows * line + column % line;
+// Where a number of rows of so many columns lies, in tiles of rows that take `line` numbers of each
+// in turn.
+std::int64_t place(const Activations& x, std::int64_t row, std::int64_t column, std::int64_t line,
+                   std::int64_t columns) {
+  const std::int64_t rows = std::min(x.padded, kTileRows);
+  return (row / rows * columns + column / line * line) * rows + row % rows * line + column % line;
+}
+
+// int4 weights stand two a byte, j and 64 + j of 128, and are taken apart as words of two bytes.
+std::int64_t nibble_column(std::int64_t column) {
+  const std::int64_t in_half = column % 64, upper = column % 128 / 64;
+  return column / 128 * 128 + (in_half % 2 * 2 + upper) * 32 + in_half / 2;
 }
 
 }  // namespace
@@ -28,30 +35,28 @@ Activations::Activations(const std::vector<std::uint16_t>& bits, std::int64_t ro
       bf16(static_cast<std::size_t>(padded * stride)),
       fp32(bf16.size()),
       pairs(padded * k),
-      high(padded * k),
-      low(padded * k),
-      step(static_cast<std::size_t>(padded), 1.0f),
-      sum(static_cast<std::size_t>(padded)),
-      groups(ceil_div(k, kGemvBlock)) {
-  negative_group_sum.resize(static_cast<std::size_t>(padded * groups));
+      floats(padded * k),
+      words(padded * k),
+      nibble_words(padded * k),
+      nibble_offsets(padded * k / 8),
+      step(static_cast<std::size_t>(padded), 1.0f) {
   for (std::int64_t row = 0; row < m; ++row) {
     float largest = 0;
     for (std::int64_t i = 0; i < k; ++i) {
       const std::uint16_t number = bits[row * k + i];
-      bf16[row * stride + i] = pairs.data()[place(*this, row, i, kPairRows, 32)] = number;
-      fp32[row * stride + i] = from_bf16(number);
+      bf16[row * stride + i] = pairs.data()[place(*this, row, i, 32, k)] = number;
+      fp32[row * stride + i] = floats.data()[place(*this, row, i, 16, k)] = from_bf16(number);
       largest = std::max(largest, std::abs(from_bf16(number)));
     }
-    // The largest becomes 127 · 256, so that both bytes of every number are in range.
-    if (largest > 0) step[row] = largest / (127.0f * 256.0f);
+    // Sums of 8,192 products with int8 weights fit 32 bits in each of 16 lanes.
+    if (largest > 0) step[row] = largest / 32512.0f;
     for (std::int64_t i = 0; i < k; ++i) {
-      const auto q = static_cast<int>(std::lround(fp32[row * stride + i] / step[row]));
-      const int upper = (q + 128) >> 8;
-      const std::int64_t at = place(*this, row, i, kByteRows, 64);
-      high.data()[at] = static_cast<std::int8_t>(upper);
-      low.data()[at] = static_cast<std::int8_t>(q - upper * 256);
-      sum[row] += q;
-      negative_group_sum[row * groups + i / kGemvBlock] -= 8.0f * static_cast<float>(q);
+      const auto word = static_cast<std::int16_t>(std::lround(fp32[row * stride + i] / step[row]));
+      words.data()[place(*this, row, i, 32, k)] = word;
+      const std::int64_t nibble = nibble_column(i);
+      nibble_words.data()[place(*this, row, nibble, 128, k)] = word;
+      const std::int64_t lane = nibble / 128 * 16 + nibble % 32 / 2;
+      nibble_offsets.data()[place(*this, row, lane, 16, k / 8)] -= 8 * word;
     }
   }
 }

@@ -40,7 +40,7 @@ struct Together {
       }
       for (int r = 0; r < kQueries; ++r)
         _mm_store_ps(weights[r] + t,
-                     vectors::sums_of_four(sums[r][0], sums[r][1], sums[r][2], sums[r][3]));
+                     vectors::folded<vectors::Sum>(sums[r][0], sums[r][1], sums[r][2], sums[r][3]));
     }
   }
 
@@ -82,8 +82,7 @@ struct Together {
     constexpr int kVectors = kQueries == 4 ? 4 : 8;  // sums that stay in registers
     Together tile;
     tile.score(q, kv, first, tokens, r0);
-    for (int r = 0; r < kQueries; ++r)
-      weigh<vectors::PowerOfTwo>(q, kv, first, tokens, r0 + r, tile.weights[r], state);
+    weigh<vectors::PowerOfTwo, kQueries>(q, kv, first, tokens, r0, tile.weights, state);
     tile.scale_weights(kv, first, tokens);
     float* out = state.out.data() + r0 * kv.value_width;
     std::int64_t i = 0;

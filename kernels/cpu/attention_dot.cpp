@@ -9,13 +9,13 @@ namespace {
 template <class Stored>
 struct Tile {
   Stored stored;
-  TileScores scores;
+  alignas(64) ScoreRow scores[kQueryLanes];
   alignas(64) std::uint16_t weights[kQueryLanes][kTileTokens];  // bf16
 
   // Times the values' scales, where the format has them.
   KVPLAN_DOT __m512 weights_of(const KvRows& kv, std::int64_t first, std::int64_t tokens,
                                std::int64_t row, std::int64_t t) const {
-    const __m512 weight = _mm512_load_ps(scores.of[row] + t);
+    const __m512 weight = _mm512_load_ps(scores[row] + t);
     if (!kv.value_scales) return weight;
     const float* scales = kv.value_scales + first + t;
     return _mm512_mul_ps(weight, _mm512_maskz_loadu_ps(vectors::mask_of(tokens - t), scales));
@@ -71,8 +71,7 @@ struct Tile {
   KVPLAN_DOT void add(const QueryBlock& q, const KvRows& kv, std::int64_t first,
                       std::int64_t tokens, AttentionState& state) {
     score<Stored, kQueries>(stored, q, kv, first, tokens, scores);
-    for (std::int64_t r = 0; r < q.rows; ++r)
-      weigh<vectors::CoarsePowerOfTwo>(q, kv, first, tokens, r, scores.of[r], state);
+    weigh<vectors::CoarsePowerOfTwo, kQueries>(q, kv, first, tokens, 0, scores, state);
     pack_weights(kv, first, tokens, q.rows);
     // As many queries and numbers at a time as leave all sums in registers.
     constexpr int kRows = std::min(kQueries, 8), kBlocks = 8 / kRows;

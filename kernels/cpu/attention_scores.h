@@ -105,7 +105,7 @@ struct EightKeys {
 // Eight tokens at a time: eight independent sums hide the latency of each.
 template <class Stored, int kQueries>
 KVPLAN_DOT void score(const Stored& stored, const QueryBlock& q, const KvRows& kv,
-                      std::int64_t first, std::int64_t tokens, TileScores& scores) {
+                      std::int64_t first, std::int64_t tokens, ScoreRow* scores) {
   constexpr std::int64_t kStep = 64 / kQueries;  // bytes of a key
   for (std::int64_t t = 0; t < tokens; t += 8) {
     const std::byte* from = kv.keys + (first + t) * kv.key_stride;
@@ -120,8 +120,8 @@ KVPLAN_DOT void score(const Stored& stored, const QueryBlock& q, const KvRows& k
       for (int j = 0; j < 8; ++j)
         sums[j] = _mm512_dpbf16_ps(sums[j], query, repeated<kQueries>(keys.of[j] + at));
     }
-    store_scores<kQueries>(sums, scores.of[0] + t);
-    store_scores<kQueries>(sums + 4, scores.of[0] + t + 4);
+    store_scores<kQueries>(sums, scores[0] + t);
+    store_scores<kQueries>(sums + 4, scores[0] + t + 4);
   }
 }
 

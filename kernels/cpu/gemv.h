@@ -13,9 +13,9 @@
 
 namespace kvplan {
 
-constexpr std::int64_t kGemvBlock = 128;              // k is a multiple of this
-constexpr std::int64_t kGemvRows = 16;                // at most so many rows of x
-constexpr std::int64_t kPairRows = 8, kByteRows = 4;  // of a tile of x
+constexpr std::int64_t kGemvBlock = 128;  // k is a multiple of this
+constexpr std::int64_t kGemvRows = 16;    // at most so many rows of x
+constexpr std::int64_t kTileRows = 8;     // of x in a tile
 
 // x in every form that a kernel may want, made before the clock starts; engines make one of them in
 // the operator before. Rows are padded with zeros to 1, 2, 4 or a multiple of 8.
@@ -27,15 +27,18 @@ struct Activations {
   std::int64_t stride;
   std::vector<std::uint16_t> bf16;  // [padded][stride], as given
   std::vector<float> fp32;          // the same
-  // Tiles of up to 8 rows (pairs) or 4 (high, low), of each row 64 bytes in turn:
+  // Tiles of up to 8 rows, of each row 64 bytes in turn:
   // [tile][k / numbers in 64 bytes][row of the tile][numbers in 64 bytes].
   Lines<std::uint16_t> pairs;  // bf16
-  // To 16 bits of the largest in a row: x = step · (256 · high + low).
-  Lines<std::int8_t> high, low;
-  std::vector<float> step;                // [padded]
-  std::vector<std::int64_t> sum;          // [padded] Σ (256 · high + low)
-  std::int64_t groups;                    // of 128 along k
-  std::vector<float> negative_group_sum;  // [padded][groups] -8 Σ over a group
+  Lines<float> floats;
+  // Whole multiples of `step`, to 16 bits of the largest in a row.
+  Lines<std::int16_t> words;
+  // The same in the order in which int4 weights are taken apart: of 128 numbers those at the
+  // places 2j, 64 + 2j, 2j + 1, 65 + 2j, for each j < 32. A row's four lines stand together.
+  Lines<std::int16_t> nibble_words;
+  // -8 Σ of the words that meet in each of 16 lanes, for every 128: [tile][group][row][16].
+  Lines<std::int32_t> nibble_offsets;
+  std::vector<float> step;  // [padded]
 };
 
 // Rows of W that one thread owns, contiguous; their scales (if any) likewise.
@@ -54,7 +57,7 @@ GemvKernel gemv_portable(const Format&);
 GemvKernel gemv_avx2(const Format&);
 GemvKernel gemv_avx512(const Format&);
 GemvKernel gemv_dot_pairs(const Format&);
-GemvKernel gemv_dot_bytes(const Format&);
+GemvKernel gemv_dot_words(const Format&);
 // The best that runs at `isa`; nullptr when no kernel reads the format.
 GemvKernel gemv_kernel(const Format&, Isa isa);
 

@@ -138,7 +138,7 @@ GemvKernel gemv_avx2(const Format& format) {
 GemvKernel gemv_kernel(const Format& format, Isa isa) {
   GemvKernel kernel = nullptr;
   if (isa >= Isa::dot) kernel = gemv_dot_pairs(format);
-  if (!kernel && isa >= Isa::dot) kernel = gemv_dot_bytes(format);
+  if (!kernel && isa >= Isa::dot) kernel = gemv_dot_words(format);
   if (!kernel && isa >= Isa::avx512) kernel = gemv_avx512(format);
   if (!kernel && isa >= Isa::avx2) kernel = gemv_avx2(format);
   return kernel ? kernel : gemv_portable(format);

@@ -10,7 +10,7 @@
 
 namespace kvplan {
 
-// kRows rows of W from `row` on, kM rows of x from `m0` on, columns [first, last).
+// Rows of W from `row` on, rows of x from `m0` on, columns [first, last).
 struct GemvTile {
   std::int64_t row, m0, first, last;
   std::int64_t ahead;  // bytes from a weight to what is asked for while it is used; 0: nothing
@@ -20,13 +20,65 @@ constexpr std::int64_t kPieceBytes = 16 * kKiB;  // of x: half of a first-level 
 constexpr std::int64_t kGroupRows = 16;          // of W: sums of 16 · 8 take 8 KiB
 constexpr std::int64_t kGroupBytes = 256 * kKiB;
 
-// Block<kM, kRows>::add(task, tile, sums) adds a tile: sums begin at the first column, and become y
-// after the last.
+// Sums of kM rows of x and kRows rows of W. Few would wait for each other: then there are several
+// of each, which take turns.
+template <int kM, int kRows, int kTurns = std::max(1, 8 / (kM * kRows))>
+struct GemvSums {
+  static constexpr int kChains = kTurns;
+  using Kept = __m512[kRows][kM];
+  __m512 of[kChains][kRows][kM];
+
+  [[gnu::always_inline]] KVPLAN_AVX512 void clear() {
+    for (int c = 0; c < kChains; ++c)
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 8
+        for (int m = 0; m < kM; ++m) of[c][r][m] = _mm512_setzero_ps();
+  }
+  [[gnu::always_inline]] KVPLAN_AVX512 void add(const Kept& kept) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 8
+      for (int m = 0; m < kM; ++m) of[0][r][m] = _mm512_add_ps(of[0][r][m], kept[r][m]);
+  }
+  // With what they were they wait, or after the last column become y, times scale(row, row of x).
+  template <class Scale>
+  [[gnu::always_inline]] KVPLAN_AVX512 void end(const GemvRows& task, const GemvTile& tile,
+                                                Kept& kept, const Scale& scale) {
+    for (int c = 1; c < kChains; ++c)
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 8
+        for (int m = 0; m < kM; ++m) of[0][r][m] = _mm512_add_ps(of[0][r][m], of[c][r][m]);
+    if (tile.first > 0) add(kept);
+    if (tile.last < task.x->k) {
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 8
+        for (int m = 0; m < kM; ++m) kept[r][m] = of[0][r][m];
+      return;
+    }
+    alignas(16) float sums[kRows * kM];
+    const __m512* all = of[0][0];
+    if constexpr (kRows * kM % 4 == 0)
+#pragma GCC unroll 8
+      for (int i = 0; i < kRows * kM; i += 4)
+        _mm_store_ps(sums + i,
+                     vectors::folded<vectors::Sum>(all[i], all[i + 1], all[i + 2], all[i + 3]));
+    else
+      for (int i = 0; i < kRows * kM; ++i) sums[i] = _mm512_reduce_add_ps(all[i]);
+    float* y = task.y + tile.row * task.x->padded + tile.m0;
+    for (int r = 0; r < kRows; ++r)
+      for (int m = 0; m < kM; ++m)
+        y[r * task.x->padded + m] = sums[r * kM + m] * scale(tile.row + r, tile.m0 + m);
+  }
+};
+
+// Block<kM, kRows>::add(task, tile, kept) adds a tile to sums that begin at the first column.
 template <template <int, int> class Block, int kM, int kRows>
-KVPLAN_DOT void add_group(const GemvRows& task, std::int64_t first, std::int64_t last,
-                          std::int64_t piece) {
+void add_group(const GemvRows& task, std::int64_t first, std::int64_t last, std::int64_t piece) {
   const Activations& x = *task.x;
-  typename Block<kM, kRows>::Sums sums[kGroupRows / kRows];
+  typename GemvSums<kM, kRows>::Kept kept[kGroupRows / kRows];
   const std::int64_t bytes = (last - first) * Block<kM, kRows>::row_bytes(x.k);
   for (std::int64_t m0 = 0; m0 < x.padded; m0 += kM)
     for (std::int64_t k = 0; k < x.k; k += piece)
@@ -34,24 +86,24 @@ KVPLAN_DOT void add_group(const GemvRows& task, std::int64_t first, std::int64_t
         Block<kM, kRows>::add(task,
                               {row, m0, k, std::min(x.k, k + piece),
                                m0 == 0 ? std::max(bytes, vectors::kLeastAhead) : 0},
-                              sums[(row - first) / kRows]);
+                              kept[(row - first) / kRows]);
 }
 
+// As many rows of W together as leave all sums in registers: 24 of 32.
 template <template <int, int> class Block, int kM>
 void all_groups(const GemvRows& task) {
   constexpr int kRows = Block<kM, 1>::kTogether;
-  const std::int64_t k = task.x->k;
-  const std::int64_t piece = std::min(k, kPieceBytes / (2 * kM));
-  const std::int64_t fit = kGroupBytes / Block<kM, 1>::row_bytes(k) / kRows * kRows;
+  const std::int64_t k = task.x->k, row_bytes = Block<kM, 1>::row_bytes(k);
+  const std::int64_t fit = kPieceBytes / (Block<kM, 1>::kInputBytes * kM);
+  const std::int64_t piece = std::min(k, fit / kGemvBlock * kGemvBlock);
   // Where all of x fits, sums need not wait.
-  const std::int64_t group = piece == k ? kRows : std::clamp<std::int64_t>(fit, kRows, kGroupRows);
+  const std::int64_t most = piece == k ? 1 : std::min(kGroupRows, kGroupBytes / row_bytes);
+  const std::int64_t group = std::max<std::int64_t>(most / kRows, 1) * kRows;
   std::int64_t row = 0;
-  // One stream of memory is the fastest where that leaves no register idle.
-  if (piece < k || kM > 2)
-    for (std::int64_t next; row + kRows <= task.rows; row = next) {
-      next = std::min(row + group, row + (task.rows - row) / kRows * kRows);
-      add_group<Block, kM, kRows>(task, row, next, piece);
-    }
+  for (std::int64_t next; row + kRows <= task.rows; row = next) {
+    next = std::min(row + group, row + (task.rows - row) / kRows * kRows);
+    add_group<Block, kM, kRows>(task, row, next, piece);
+  }
   for (; row < task.rows; ++row) add_group<Block, kM, 1>(task, row, row + 1, piece);
 }
 
@@ -65,7 +117,7 @@ void all_tiles(const GemvRows& task) {
     case 4:
       return all_groups<Block, 4>(task);
     default:
-      return all_groups<Block, Block<1, 1>::kMost>(task);
+      return all_groups<Block, kTileRows>(task);
   }
 }
 

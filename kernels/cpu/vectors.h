@@ -45,6 +45,14 @@ struct Int8 {
   }
 };
 
+// A load that is used several times happens once: compilers would repeat it as an operand, and a
+// core loads one vector a cycle.
+template <class Vector>
+[[gnu::always_inline]] KVPLAN_AVX512 inline Vector in_register(Vector v) {
+  asm("" : "+v"(v));
+  return v;
+}
+
 // At least so many bytes before their use.
 constexpr std::int64_t kLeastAhead = 4096;
 // Asks for bytes that are needed soon; into the second-level cache, since the first is in use.
@@ -87,15 +95,22 @@ struct CoarsePowerOfTwo {
   }
 };
 
-// Sums of four vectors, in order.
-KVPLAN_AVX512 inline __m128 sums_of_four(__m512 a, __m512 b, __m512 c, __m512 d) {
-  const __m512 ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
-  const __m512 cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
-  const __m512d ab2 = _mm512_castps_pd(ab), cd2 = _mm512_castps_pd(cd);
-  const __m512 four = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(ab2, cd2)),
-                                    _mm512_castpd_ps(_mm512_unpackhi_pd(ab2, cd2)));
-  const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(four), _mm512_extractf32x8_ps(four, 1));
-  return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+struct Sum {
+  KVPLAN_AVX512 static __m512 of(__m512 a, __m512 b) { return _mm512_add_ps(a, b); }
+};
+struct Maximum {
+  KVPLAN_AVX512 static __m512 of(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
+};
+
+// The lanes of each of four vectors become one number, in order.
+template <class Of>
+[[gnu::always_inline]] KVPLAN_AVX512 inline __m128 folded(__m512 a, __m512 b, __m512 c, __m512 d) {
+  const __m512d ab = _mm512_castps_pd(Of::of(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b)));
+  const __m512d cd = _mm512_castps_pd(Of::of(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d)));
+  const __m512 four = Of::of(_mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd)),
+                             _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd)));
+  const __m512 two = Of::of(four, _mm512_shuffle_f32x4(four, four, 0x4e));
+  return _mm512_castps512_ps128(Of::of(two, _mm512_shuffle_f32x4(two, two, 0xb1)));
 }
 
 }  // namespace kvplan::vectors

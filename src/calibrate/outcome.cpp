@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/outcome.h"
 
+#include <algorithm>
+#include <map>
 #include <type_traits>
 
+#include "calibrate/classes.h"
 #include "calibrate/fit.h"
 
 namespace kvplan {
@@ -19,11 +22,22 @@ std::optional<Shape> shape_of(const Problem& problem) {
 }
 
 std::vector<Measured> measured_of(const Session& session) {
-  std::vector<Measured> rows;
-  for (const SampledShape& sampled : session.shapes)
+  std::vector<Measured> quiet, disturbed;
+  for (const SampledShape& sampled : session.shapes) {
+    const Samples& samples = sampled.samples;
     if (const auto shape = shape_of(sampled.problem))
-      rows.push_back({*shape, Seconds(sampled.samples.spread().median), {}, sampled.samples.times});
-  return rows;
+      (2 * samples.admitted <= samples.times.size() ? quiet : disturbed)
+          .push_back({*shape, Seconds(samples.spread().median), {}, samples.times});
+  }
+  std::map<Class, std::size_t> enough;
+  for (const auto& [c, rows] : by_class(quiet)) enough[c] = rows.size();
+  for (Measured& row : disturbed) {
+    const std::vector<Class> classes = classes_of(row);
+    if (std::any_of(classes.begin(), classes.end(),
+                    [&](const Class& c) { return enough[c] < kLeastRows; }))
+      quiet.push_back(std::move(row));
+  }
+  return quiet;
 }
 
 Profile profile_of(const Session& session, std::uint64_t seed) {

@@ -2,6 +2,7 @@
 // Memory that its owner put beside a processor: channels x transfer rate x 8 bytes.
 #pragma once
 #include "catalog/device_name.h"
+#include "catalog/node.h"
 #include "cost/device.h"
 
 namespace kvplan {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device as people write it: "MacBook Pro M4 Max (40 GPU) 64GB", "i9-14900K, dual-channel
-// DDR5-6000". What names a part is told from what says its size and from mere remarks.
+// DDR5-6000": its words, and what of them says a size, cores or memory modules.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "catalog/node.h"
 
 namespace kvplan {
 
@@ -26,18 +24,5 @@ struct TypedDevice {
   std::optional<MemoryKit> kit;
 };
 TypedDevice typed_device(std::string_view typed);
-
-// A way to look the typed name up: words [from, to) with or without cores and size.
-struct Spelling {
-  std::string key;  // normalized
-  std::size_t from = 0, to = 0;
-  bool has_cores = false, has_size = false;
-};
-// Those that use most words first; bounded whatever was typed.
-std::vector<Spelling> spellings(const TypedDevice&);
-
-// Whether all that the spelling leaves out is what the device's file says too (its memory, cores,
-// architecture…) or a remark about the card, its maker or the computer around it.
-bool leaves_nothing_out(const TypedDevice&, const Spelling&, const Node& file);
 
 }  // namespace kvplan

@@ -5,6 +5,7 @@
 #include "catalog/catalog.h"
 #include "catalog/device_file.h"
 #include "catalog/device_kit.h"
+#include "catalog/device_spelling.h"
 #include "catalog/files.h"
 #include "catalog/model_file.h"
 #include "catalog/model_name.h"

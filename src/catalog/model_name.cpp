@@ -151,10 +151,11 @@ TypedModel typed_model(std::string_view typed) {
   }
   TypedModel model;
   model.whole = joined(words, '-');
+  model.is_tag = slash == typed.npos && typed.find(':') != typed.npos;
   model.weights = take_file_type(words);
-  model.is_gguf = !model.weights.empty() || has(words, "gguf");
   const std::string by_phrase = take_phrase(words);
   if (model.weights.empty()) model.weights = by_phrase;
+  model.is_gguf = is_gguf_recipe(model.weights) || has(words, "gguf");
   const auto add = [&] {
     std::string name = joined(words, '-');
     if (!name.empty() && (model.names.empty() || model.names.back() != name))

@@ -13,6 +13,7 @@ struct TypedModel {
   std::vector<std::string> names;  // without the format: to look up in turn, the fullest first
   std::string weights;             // the recipe that the name says, as in "q4_k_m"; or empty
   bool is_gguf = false;            // says so, or has one of its file types
+  bool is_tag = false;             // of Ollama's library: a name, a colon, a size
 };
 // Bounded whatever was typed.
 TypedModel typed_model(std::string_view typed);

@@ -68,7 +68,9 @@ void add_quantity(std::string& out, std::string_view key, const std::optional<Qu
 
 std::string profile_text(const Profile& profile) {
   std::string out =
-      fmt::format("# SPDX-License-Identifier: Apache-2.0\n{}: {}\n", "profile_version", 1);
+      "# SPDX-License-Identifier: Apache-2.0\n"
+      "# Written by `kv-plan calibrate`; reports/METHOD.md says how.\n"
+      "profile_version: 1\n";
   add(out, "name", profile.device);
   add(out, "title", profile.title);
   add(out, "machine", profile.machine);

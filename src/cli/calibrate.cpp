@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 
@@ -22,8 +25,20 @@
 namespace kvplan {
 namespace {
 
+// SOURCE_DATE_EPOCH (reproducible-builds.org) makes the same tables the same file on any day.
+std::time_t time_of_fit() {
+  const char* fixed = std::getenv("SOURCE_DATE_EPOCH");
+  if (!fixed || !*fixed) return std::time(nullptr);
+  std::int64_t seconds = 0;
+  const char* end = fixed + std::strlen(fixed);
+  const auto [stop, error] = std::from_chars(fixed, end, seconds);
+  if (error != std::errc() || stop != end || seconds < 0 || seconds > 253402300799)  // year 9999
+    throw Error("expected whole seconds since 1970").of("SOURCE_DATE_EPOCH");
+  return static_cast<std::time_t>(seconds);
+}
+
 std::string today() {
-  const std::time_t now = std::time(nullptr);
+  const std::time_t now = time_of_fit();
   std::tm utc{};
   gmtime_r(&now, &utc);
   return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
@@ -123,8 +138,13 @@ Answer answer_profile(const Profile& profile, const std::optional<std::string>& 
 
 Answer answer_calibrate(const Request& request, const Catalog& catalog) {
   if (request.from.empty()) {
-    if (!request.holdout.empty())
-      throw Error("needs measured times to fit").of("--holdout").advise("Name them with --from.");
+    for (const auto& [given, option] : {std::pair(!request.holdout.empty(), "--holdout"),
+                                        {request.origin.has_value(), "--origin"},
+                                        {request.licence.has_value(), "--licence"}})
+      if (given)
+        throw Error("goes with times that were measured elsewhere")
+            .of(option)
+            .advise("Name their tables with --from.");
     return answer_calibrate_local(request);
   }
   if (!request.run_device)
@@ -139,7 +159,8 @@ Answer answer_calibrate(const Request& request, const Catalog& catalog) {
   Profile profile;
   profile.device = device.name;
   profile.title = device.title;
-  profile.origin = files_named(request.from);
+  profile.origin = request.origin.value_or(files_named(request.from));
+  profile.licence = request.licence.value_or("");
   stamp(profile);
   profile.fits = fit_all(table.rows, options);
   if (profile.fits.empty()) throw no_fit_of(table).of("--from");

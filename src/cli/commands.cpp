@@ -74,8 +74,8 @@ constexpr std::array kSweepFlags{Texts("context batch"),
                                  kEngine,
                                  kDevice,
                                  kOutput};
-constexpr std::array kCalibrateFlags{Texts("device backend quick full from holdout seed save"),
-                                     kOutput};
+constexpr std::array kCalibrateFlags{
+    Texts("device backend quick full from holdout origin licence seed save"), kOutput};
 constexpr std::array kImportFlags{Texts("tensors format o part")};
 constexpr std::array kCheckFlags{kFormats, kLayout, kEngine, kOutput};
 constexpr std::array kModelsFlags{Texts("on context"), kFormats, kOutput};

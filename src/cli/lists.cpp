@@ -58,6 +58,8 @@ std::vector<AskedLength> lengths_of(std::string_view words, std::int64_t least) 
   std::vector<AskedLength> lengths;
   for (const std::string_view word : split(words, ',')) {
     if (word.empty()) refuse(words, "has an empty item", kListHint);
+    if (!lengths.empty() && word.size() == 3 && word[0] == '0')
+      refuse(words, "looks like one number", "Write it without commas, which part lists: 32000.");
     if (lowered(word) == "max") {
       lengths.push_back({});
       continue;

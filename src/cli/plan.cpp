@@ -7,6 +7,7 @@
 #include <span>
 
 #include "catalog/model_name.h"
+#include "catalog/model_path.h"
 #include "catalog/names.h"
 #include "cli/answer.h"
 #include "cli/lengths.h"
@@ -23,12 +24,14 @@
 namespace kvplan {
 namespace {
 
-// GGUF, Apple's computers and processors are for the llama.cpp family; anything else for vLLM.
+// GGUF, Apple's computers and processors are for the llama.cpp family, tags of Ollama for itself;
+// anything else for vLLM.
 std::string_view usual_engine(const Request& request, const Catalog& catalog) {
-  const bool gguf =
-      request.model.ends_with(".gguf") ||
-      (request.weights ? is_gguf_recipe(*request.weights) : typed_model(request.model).is_gguf);
-  if (gguf) return "llama.cpp";
+  const bool is_path = looks_like_path(request.model);
+  const TypedModel typed = is_path ? TypedModel{} : typed_model(request.model);
+  const bool gguf = request.weights ? is_gguf_recipe(*request.weights) : typed.is_gguf;
+  if (typed.is_tag && (gguf || !request.weights)) return "ollama";
+  if (gguf || request.model.ends_with(".gguf")) return "llama.cpp";
   if (!request.device || request.engine || request.engine_command) return "vllm";
   const DeviceSpec device = device_named(catalog, catalog.counted(*request.device).name);
   return device.kind == "cpu" || device.vendor == "Apple" ? "llama.cpp" : "vllm";
@@ -46,7 +49,12 @@ std::optional<Load> asked_load(const Request& request, Resolved& r,
     r.assumptions.push_back({"--context", std::to_string(running.n), Basis::exact,
                              "mean of the requests while they run"});
   }
-  return loads(asked, r, fmt::format("{}", std::min(kUsersContext, r.longest()).n), "1").front();
+  const auto all = loads(asked, r, fmt::format("{}", std::min(kUsersContext, r.longest()).n), "1");
+  if (all.size() > 1 && request.command == Command::plan)
+    throw Error("a plan is made for one load, not for a list")
+        .of("--context and --batch")
+        .advise("Give one number without commas; `kv-plan decode` and `sweep` take lists.");
+  return all.front();
 }
 
 // The rates worth knowing: one user and as many as fit at the usual length, one user at full

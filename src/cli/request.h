@@ -68,7 +68,7 @@ struct Request {
   std::optional<std::string> on;  // models
 
   // Calibration.
-  std::optional<std::string> run_device, backend, save;
+  std::optional<std::string> run_device, backend, save, origin, licence;
   std::vector<std::string> from, holdout;
   std::optional<std::int64_t> seed;
   bool quick = false, full = false;

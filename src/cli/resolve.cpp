@@ -15,17 +15,24 @@
 namespace kvplan {
 namespace {
 
-bool is_quantised(const ModelSpec& model) {
+bool has_weights_below(int bits, const ModelSpec& model) {
   for (const Layer& layer : model.layers)
     for (const Weight& w : layer.weights)
-      if (w.is_matrix && w.format->bits < 16) return true;
+      if (w.is_matrix && w.format->bits < bits) return true;
   return false;
 }
 
-// Ollama's library keeps 16-bit models in 4 bits unless a tag asks for another file type.
-bool is_pulled_quantised(const Request& request, const Catalog& catalog, const ModelSpec& model) {
-  return request.engine && !request.weights && !is_quantised(apply_recipe(model, "config")) &&
-         parse_engine(*request.engine, catalog.engines()).name == "ollama";
+bool is_quantised(const ModelSpec& model) { return has_weights_below(16, model); }
+
+// Ollama's library keeps models of 16 and 8 bits in 4 unless a tag asks for another file type.
+bool is_pulled_quantised(const Request& request, const Catalog& catalog, std::string_view typed,
+                         const ModelSpec& model) {
+  if (looks_like_path(typed) || request.weights || request.engine_command) return false;
+  const TypedModel name = typed_model(typed);
+  const bool by_ollama = request.engine
+                             ? parse_engine(*request.engine, catalog.engines()).name == "ollama"
+                             : name.is_tag;
+  return by_ollama && name.weights.empty() && !has_weights_below(8, apply_recipe(model, "config"));
 }
 
 void choose_cache(const Request& request, Resolved& r) {
@@ -130,7 +137,7 @@ void note(Resolved& r, std::string what, std::string value, Basis basis, std::st
 Resolved resolve(const Request& request, const Catalog& catalog, std::string_view model,
                  std::string_view device, std::string_view default_engine) {
   ModelSpec as_read = catalog.model(model);
-  const bool pulled = !looks_like_path(model) && is_pulled_quantised(request, catalog, as_read);
+  const bool pulled = is_pulled_quantised(request, catalog, model, as_read);
   Request asked = request;
   if (pulled) asked.weights = kUsualFileType;
   Resolved r = resolve(asked, catalog, std::move(as_read), device, default_engine);

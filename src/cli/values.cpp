@@ -65,11 +65,24 @@ std::optional<std::int64_t> size_unit(std::string_view name) {
   return std::nullopt;
 }
 
+// "131,072", as tables print it, without its commas; any other word as it is.
+std::string without_thousands(std::string_view word) {
+  const std::size_t first = word.find(',');
+  std::string digits(word.substr(0, first));
+  for (std::size_t at = first; at < word.size(); at += 4) {
+    if (first == 0 || first > 3 || word[at] != ',' || word.size() - at < 4)
+      return std::string(word);
+    digits += word.substr(at + 1, 3);
+  }
+  return digits;
+}
+
 }  // namespace
 
-std::int64_t count_of(std::string_view word, std::int64_t least) {
-  word = trimmed(word);
-  const std::optional<Decimal> d = decimal_prefix(word);
+std::int64_t count_of(std::string_view typed, std::int64_t least) {
+  const std::string_view word = trimmed(typed);
+  const std::string digits = without_thousands(word);
+  const std::optional<Decimal> d = decimal_prefix(digits);
   if (!d) refuse(word, "is not a number", kCountHint);
   const std::string suffix = lowered(d->rest);
   const std::int64_t unit = suffix.empty() ? 1 : suffix == "k" ? kKiB : suffix == "m" ? kMiB : 0;

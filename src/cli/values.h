@@ -21,7 +21,7 @@ struct AskedLength {
   friend bool operator==(const AskedLength&, const AskedLength&) = default;
 };
 
-// One integer: "8", "32k", "1.5m".
+// One integer: "8", "32k", "1.5m", "131,072".
 std::int64_t count_of(std::string_view word, std::int64_t least = 1);
 // Integers, lists and ranges, in the order typed: "1,8,32", "1..256*2", "512-4096+512", "1..4".
 std::vector<std::int64_t> counts_of(std::string_view words, std::int64_t least = 1);

@@ -3,33 +3,13 @@
 
 #include <algorithm>
 
+#include "cost/pooled.h"
 #include "cost/prefill.h"
 
 namespace kvplan {
 namespace {
 
 constexpr std::int64_t kActivationBytes = 4;  // ggml's activations are fp32
-
-std::optional<Seconds> least_with(std::span<const Demanded> work,
-                                  std::span<const DeviceSpec* const> parts,
-                                  const DeviceSpec& reference) {
-  double asked = 0, offered = 0;
-  for (const Demanded& d : work) {
-    const auto peak = reference.peak_for(*d.format);
-    if (!peak) return std::nullopt;
-    asked += d.flops / peak->v;
-  }
-  for (const DeviceSpec* part : parts) {
-    double most = 0;
-    for (const Demanded& d : work) {
-      const auto peak = part->peak_for(*d.format);
-      if (!peak) return std::nullopt;
-      most = std::max(most, *peak / *reference.peak_for(*d.format));
-    }
-    offered += most;
-  }
-  return offered > 0 ? std::optional(Seconds(asked / offered)) : std::nullopt;
-}
 
 Bytes kept_by(const DeviceSpec& device) {
   return device.last_level_cache ? device.last_level_cache->value : Bytes(0);
@@ -67,17 +47,6 @@ void note_turn(Trace& trace, const DeviceSpec& device, const PartTime& part, Byt
 bool has_work(const RankTerms& terms) { return !terms.products.empty() || !terms.caches.empty(); }
 
 }  // namespace
-
-std::optional<Seconds> pooled_arithmetic(std::span<const Demanded> work,
-                                         std::span<const DeviceSpec* const> parts) {
-  std::optional<Seconds> best;
-  for (const DeviceSpec* reference : parts) {
-    const auto bound = least_with(work, parts, *reference);
-    if (!bound) return std::nullopt;
-    best = std::max(best.value_or(Seconds(0)), *bound);
-  }
-  return best;
-}
 
 // What passes the layers: the tokens of a step, or of prompts.
 struct MachineModel::Load {

@@ -4,7 +4,6 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "cost/machine.h"
@@ -70,16 +69,5 @@ class MachineModel {
   std::vector<RankTerms> terms_;
   std::vector<std::int64_t> crossings_;
 };
-
-// Work of one kind of operand.
-struct Demanded {
-  const Format* format = nullptr;
-  double flops = 0;
-};
-// The least time in which all devices together can do the work, whoever does which part of it: for
-// weights l_f >= 0, t >= sum l_f F_f / sum_p max_f l_f peak_pf. With 1 / peak of each device in
-// turn as the weights. Absent where a peak is.
-std::optional<Seconds> pooled_arithmetic(std::span<const Demanded>,
-                                         std::span<const DeviceSpec* const>);
 
 }  // namespace kvplan

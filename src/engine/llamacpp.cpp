@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/budget_lines.h"
+#include "engine/llamacpp/compute.h"
 #include "engine/llamacpp/memory.h"
 #include "engine/settings.h"
 #include "search.h"
@@ -26,6 +27,8 @@ class LlamaCpp final : public Engine {
         model_(model),
         serving_(std::move(serving)),
         cache_(deployment.cache),
+        on_gpu_(model, serving_, false),
+        on_host_(model, serving_, true),
         devices_(devices_of(model, deployment.cache, serving_,
                             device_count(options, deployment.parallel))) {}
 
@@ -43,9 +46,7 @@ class LlamaCpp final : public Engine {
       b.non_torch = line_between(Bytes(200 * kMiB), Bytes(400 * kMiB), Bytes(600 * kMiB),
                                  Basis::assumed, "context of the driver and its libraries");
     const Bytes left = b.memory - b.reserved.value - b.weights.value - b.non_torch.value;
-    const Bytes buffer = buffer_at(options_.max_model_len.value_or(longest_within(left)));
-    b.activation = line_between(buffer, buffer, Bytes(mul_div(buffer.n, 115, 100)),
-                                Basis::engine_rule, "compute buffers that llama.cpp prints");
+    b.activation = buffer_at(options_.max_model_len.value_or(longest_within(left, on_cpu)), on_cpu);
     b.kv_pool =
         left_after(exact_line(b.memory), {b.reserved, b.weights, b.activation, b.non_torch});
     return with_pool(b, options_);
@@ -83,15 +84,14 @@ class LlamaCpp final : public Engine {
   }
 
  private:
-  Bytes buffer_at(Tokens context) const {
-    return compute_buffer(model_, serving_, cells_of(serving_, context, 1).cells);
+  BudgetLine buffer_at(Tokens context, bool on_cpu) const {
+    return (on_cpu ? on_host_ : on_gpu_).at(cells_of(serving_, context, 1).cells);
   }
-  // The longest sequence whose cache and compute buffer fit together: without flash attention the
-  // buffer grows with the cells too.
-  Tokens longest_within(Bytes left) const {
-    if (serving_.flash) return Tokens(1);
+  // The longest sequence whose cache and compute buffer fit together: the buffer grows with the
+  // cells too.
+  Tokens longest_within(Bytes left, bool on_cpu) const {
     const auto fits = [&](std::int64_t n) {
-      return buffer_at(Tokens(n)) + reserved(Tokens(n), 1) <= left;
+      return buffer_at(Tokens(n), on_cpu).value + reserved(Tokens(n), 1) <= left;
     };
     return Tokens(largest(1, model_.max_context.value_or(Tokens(4096)).n, fits).value_or(1));
   }
@@ -116,6 +116,7 @@ class LlamaCpp final : public Engine {
   ModelSpec model_;
   Serving serving_;
   CacheFormats cache_;
+  ComputeBuffer on_gpu_, on_host_;
   std::vector<Device> devices_;
 };
 

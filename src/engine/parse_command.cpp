@@ -7,49 +7,16 @@
 #include "engine/command_line.h"
 #include "engine/flags.h"
 #include "engine/nested.h"
+#include "engine/program.h"
 #include "engine/settings.h"
 #include "engine/shell.h"
-#include "engine/version.h"
 
 namespace kvplan {
 namespace {
 
 using Words = std::vector<std::string>;
 
-// How a line starts an engine: a program by its file name and the word that must or may follow, or
-// a module, or an image by a part of its name.
-struct Program {
-  std::string_view engine, file, then;
-  bool required = false;
-};
-constexpr std::array kPrograms = {
-    Program{"vllm", "vllm", "serve", true},
-    Program{"sglang", "sglang", "serve", true},
-    Program{"sglang", "sglang.launch_server", ""},
-    Program{"trtllm", "trtllm-serve", "serve"},
-    Program{"llama.cpp", "llama-server", ""},
-    Program{"llama.cpp", "llama-server.exe", ""},
-    Program{"llama.cpp", "llama-cli", ""},
-    Program{"ollama", "ollama", "serve", true},
-    Program{"ollama", "ollama", "run", true},
-    Program{"vllm", "vllm.entrypoints.openai.api_server", ""},
-};
-struct Image {
-  std::string_view engine, part;
-  bool starts = false;  // what follows are the engine's flags
-};
-constexpr std::array kImages = {
-    Image{"vllm", "vllm/vllm-openai", true},
-    Image{"sglang", "lmsysorg/sglang"},
-    Image{"llama.cpp", "ggml-org/llama.cpp:server", true},
-    Image{"trtllm", "nvidia/tensorrt-llm/release"},
-};
 constexpr std::array<std::string_view, 8> kEnds = {"|", "||", "&&", ";", "&", ">", ">>", "2>&1"};
-
-std::string file_name(const std::string& path) {
-  const auto slash = path.find_last_of("/\\");
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
 
 std::string as_setting(std::string_view flag) {  // "--max-model-len" → "max_model_len"
   flag.remove_prefix(std::min(flag.find_first_not_of('-'), flag.size()));
@@ -118,53 +85,12 @@ class Line {
   }
 
   void find_program() {
-    for (; at_ < words_.size(); ++at_) {
-      if (starts_program() || starts_image()) return start();
-      before_.push_back(words_[at_]);
-    }
-    throw Error("the line starts no engine that is known")
-        .of("--engine-command")
-        .advise(
-            "It should hold vllm serve, sglang.launch_server, trtllm-serve, llama-server or "
-            "ollama.");
-  }
-  void start() {
-    ++at_;
-    if (command_.options.name == "llama.cpp" || image_.empty()) return;
-    const auto tag = image_.rfind(':');
-    if (tag == std::string::npos) return;
-    const std::string version = image_.substr(tag + 1);
-    try {
-      parse_version(version);
-      command_.options.version = version;
-    } catch (const Error&) {  // "latest" and the like say nothing
-    }
-  }
-  bool starts_program() {
-    const std::string file = file_name(words_[at_]);
-    const std::string next = at_ + 1 < words_.size() ? words_[at_ + 1] : "";
-    for (const Program& p : kPrograms) {
-      const bool followed = !p.then.empty() && next == p.then;
-      if (file != p.file || (p.required && !followed)) continue;
-      name_engine(p.engine);
-      at_ += followed;
-      return true;
-    }
-    return false;
-  }
-  bool starts_image() {
-    for (const Image& i : kImages) {
-      if (words_[at_].find(i.part) == std::string::npos) continue;
-      image_ = words_[at_];
-      name_engine(i.engine);
-      return i.starts;
-    }
-    return false;
-  }
-
-  void name_engine(std::string_view name) {
-    command_.options.name = name;
-    command_.options.flags = find_(name);
+    const Started started = engine_started(words_);
+    before_.assign(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(started.at));
+    at_ = started.flags_from;
+    command_.options.name = started.engine;
+    command_.options.flags = find_(started.engine);
+    command_.options.version = started.version;
   }
 
   void read_word() {
@@ -265,7 +191,6 @@ class Line {
   Words words_, before_;
   const FindEngine& find_;
   std::size_t at_ = 0;
-  std::string image_;
   EngineCommand command_;
 };
 

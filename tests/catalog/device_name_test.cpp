@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "catalog/device_name.h"
+#include "catalog/device_spelling.h"
 
 #include <doctest/doctest.h>
 

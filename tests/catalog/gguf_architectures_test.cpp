@@ -223,11 +223,13 @@ TEST_CASE("a file and a configuration of the same shape have the same caches, in
             caches_text(configured(a.model_type, "")));
     if (a.full_every == 0) continue;
     keys.emplace_back("attention.sliding_window", 128);
+    const std::int64_t window = a.fixed_window > 0 ? a.fixed_window : 128;
     const auto every = static_cast<std::size_t>(a.full_every);
     std::vector<std::int32_t> slides(every, 1);
     slides[a.full_first ? 0 : every - 1] = 0;
     CHECK(caches_text(read(file_of(std::string(a.name), keys))) ==
-          caches_text(configured(a.model_type, R"("sliding_window": 128, "layer_types": )" +
-                                                   layer_types(slides, 12) + ",")));
+          caches_text(configured(a.model_type, "\"sliding_window\": " + std::to_string(window) +
+                                                   ", \"layer_types\": " + layer_types(slides, 12) +
+                                                   ",")));
   }
 }

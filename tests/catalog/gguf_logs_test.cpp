@@ -19,39 +19,6 @@ double real_at(const Node& row, const char* key, double otherwise = 0) {
   return node ? node->number().value_or(otherwise) : otherwise;
 }
 
-// Lists shorter than the number of blocks stand for their pattern.
-void add_list(testing::GgufWriter& writer, const std::string& key, const Node& list,
-              std::int64_t blocks) {
-  std::vector<std::int32_t> numbers;
-  const bool by_block = key.find("rope.") == key.npos;
-  const std::size_t count = by_block ? static_cast<std::size_t>(blocks) : list.items.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const Node& item = list.items[i % list.items.size()];
-    numbers.push_back(item.text == "true" || item.text == "false"
-                          ? item.text == "true"
-                          : static_cast<std::int32_t>(item.integer().value_or(0)));
-  }
-  if (list.items[0].text == "true" || list.items[0].text == "false")
-    writer.booleans(key, std::vector<int>(numbers.begin(), numbers.end()));
-  else
-    writer.i32s(key, numbers);
-}
-
-testing::GgufWriter file_of(const Node& row) {
-  const std::string architecture = text_at(row, "architecture");
-  testing::GgufWriter writer = testing::file_of(architecture);
-  const Node& keys = *row.find("keys");
-  const std::int64_t blocks = integer_at(keys, "block_count");
-  for (const auto& [key, value] : keys.members) {
-    const std::string name = architecture + "." + key;
-    if (value.kind == Node::list)
-      add_list(writer, name, value, blocks);
-    else
-      writer.u32(name, static_cast<std::uint32_t>(value.integer().value_or(0)));
-  }
-  return writer;
-}
-
 struct Mebibytes {
   double full = 0, window = 0, state = 0;
 };
@@ -83,7 +50,7 @@ TEST_CASE("real metadata gives the layers and caches that the engine's log print
   std::size_t files = 0;
   for (const Node& row : truth_rows("gguf_logs.yaml")) {
     CAPTURE(text_at(row, "source"));
-    const ModelSpec model = testing::read(file_of(row));
+    const ModelSpec model = testing::read(testing::file_of(row));
     CHECK(static_cast<std::int64_t>(main_layers(model).size()) == integer_at(row, "layers"));
     for (const Warning& w : model.warnings) {
       CAPTURE(w.message);

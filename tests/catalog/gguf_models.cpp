@@ -10,14 +10,50 @@
 #include "catalog/scratch.h"
 #include "catalog/spec_text.h"
 #include "catalog/yaml_writer.h"
+#include "engine/logged_shape.h"
 
 namespace kvplan::testing {
+namespace {
+
+// Lists shorter than the number of blocks stand for their pattern.
+void add_list(GgufWriter& writer, const std::string& key, const Node& list, std::int64_t blocks) {
+  std::vector<std::int32_t> numbers;
+  const bool by_block = key.find("rope.") == key.npos;
+  const std::size_t count = by_block ? static_cast<std::size_t>(blocks) : list.items.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Node& item = list.items[i % list.items.size()];
+    numbers.push_back(item.text == "true" || item.text == "false"
+                          ? item.text == "true"
+                          : static_cast<std::int32_t>(item.integer().value_or(0)));
+  }
+  if (list.items[0].text == "true" || list.items[0].text == "false")
+    writer.booleans(key, std::vector<int>(numbers.begin(), numbers.end()));
+  else
+    writer.i32s(key, numbers);
+}
+
+}  // namespace
 
 GgufWriter file_of(const std::string& architecture, const Keys& keys) {
   GgufWriter w;
   w.text("general.architecture", architecture).tensor("token_embd.weight", {32, 4}, 8, 4 * 34);
   for (const auto& [key, value] : keys) w.u32(architecture + "." + key, value);
   return w;
+}
+
+GgufWriter file_of(const Node& row) {
+  const std::string architecture = test::text_at(row, "architecture");
+  GgufWriter writer = file_of(architecture, {});
+  const Node& keys = *row.find("keys");
+  const std::int64_t blocks = test::integer_at(keys, "block_count");
+  for (const auto& [key, value] : keys.members) {
+    const std::string name = architecture + "." + key;
+    if (value.kind == Node::list)
+      add_list(writer, name, value, blocks);
+    else
+      writer.u32(name, static_cast<std::uint32_t>(value.integer().value_or(0)));
+  }
+  return writer;
 }
 
 ModelSpec read(const GgufWriter& writer) {

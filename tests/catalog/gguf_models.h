@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "catalog/gguf_writer.h"
+#include "catalog/node.h"
 #include "model/spec.h"
 
 namespace kvplan::testing {
@@ -15,6 +16,9 @@ using Keys = std::vector<std::pair<std::string, std::uint32_t>>;
 
 // A file with one tensor; keys without the architecture's name before them.
 GgufWriter file_of(const std::string& architecture, const Keys& = {});
+// As a row of tests/truth describes it: `architecture`, and `keys` without its name; lists shorter
+// than the number of blocks stand for their pattern.
+GgufWriter file_of(const Node& row);
 ModelSpec read(const GgufWriter&);
 
 // `count` values, the pattern over and over.

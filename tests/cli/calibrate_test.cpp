@@ -7,8 +7,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
+#include "catalog/files.h"
+#include "catalog/profile_file.h"
 #include "catalog/scratch.h"
 #include "cli/parse.h"
 #include "error.h"
@@ -58,6 +61,13 @@ Answer calibrated(std::vector<std::string> words) {
   return answer_calibrate(parse(static_cast<int>(argv.size()), argv.data()), catalog);
 }
 
+struct Epoch {
+  explicit Epoch(const char* seconds) { ::setenv("SOURCE_DATE_EPOCH", seconds, 1); }
+  ~Epoch() { ::unsetenv("SOURCE_DATE_EPOCH"); }
+  Epoch(const Epoch&) = delete;
+  Epoch& operator=(const Epoch&) = delete;
+};
+
 }  // namespace
 
 TEST_CASE("tables of times become laws with the errors that they make on shapes left out") {
@@ -105,4 +115,23 @@ TEST_CASE("tables that give no fit are refused with the reason, and nothing is s
   CHECK(complaint(header + "1,4096,4096,bf16,0.020\n", "h100-sxm").starts_with("times are more"));
   CHECK_FALSE(std::filesystem::exists(folder.path("saved.yaml")));
   CHECK_THROWS_AS(calibrated({"--from", folder.folder(), "--device", "h100-sxm"}), Error);
+}
+
+TEST_CASE("a profile of published times names who measured them, and is the same on any day") {
+  const testing::Scratch folder;
+  const std::string table = folder.write("attention.csv", attention()),
+                    saved = folder.path("saved.yaml");
+  const auto save = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"--from", table, "--device", "h100-sxm", "--save", saved};
+    words.insert(words.end(), more.begin(), more.end());
+    calibrated(words);
+    return read_tree(saved);
+  };
+  const Epoch epoch("86400");
+  const Profile named = read_profile(save({"--origin", "a lab: its kernels", "--licence", "MIT"}));
+  CHECK(named.origin == "a lab: its kernels");
+  CHECK(named.licence == "MIT");
+  CHECK(named.date == "1970-01-02");
+  CHECK(read_profile(save({})).origin == "attention.csv");
+  CHECK_THROWS_AS(calibrated({"--origin", "a lab"}), Error);
 }

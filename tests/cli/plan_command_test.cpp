@@ -88,10 +88,11 @@ TEST_CASE("the line that a plan prints is the same plan when it is read back") {
     const Object& after = std::get<Object>(at(back.body, "deployment").v);
     for (const char* key : {"engine", "tp", "pp", "dp", "ep", "kv_format"})
       CHECK(text(at(before, key)) == text(at(after, key)));
-    CHECK(text(at(said.body, "budget")) == text(at(back.body, "budget")));
-    // llama.cpp is told one load; what else its memory could hold is no longer open.
+    // llama.cpp is told one load; what else its memory could hold is no longer open, nor how large
+    // its masks could be.
     const bool narrowed = line.starts_with("llama-server");
-    if (!narrowed) CHECK(text(at(said.body, "capacity")) == text(at(back.body, "capacity")));
+    for (const char* part : {"budget", "capacity"})
+      if (!narrowed) CHECK(text(at(said.body, part)) == text(at(back.body, part)));
     if (!narrowed || c.question.size() > 4)
       CHECK(text(at(said.body, "decode")) == text(at(back.body, "decode")));
   }
@@ -134,4 +135,35 @@ TEST_CASE("a pair that no layout divides costs a sweep that pair, and no more") 
     return w.code == "left-out" && w.message.find("llama-3.1-8b") != std::string::npos;
   }));
   CHECK(text(at(answer.document.body, "sweep")).find("gpt2-large") != std::string::npos);
+}
+
+TEST_CASE("a plan takes one load: a list is refused, never cut to its first item") {
+  CHECK_THROWS_AS(plan({"llama-3.1-8b", "rtx-4090", "--context", "47,552"}), Error);
+  CHECK_THROWS_AS(plan({"llama-3.1-8b", "rtx-4090", "--batch", "1,8"}), Error);
+}
+
+TEST_CASE("a tag of Ollama's library is planned with Ollama, in the format that it pulls") {
+  const struct {
+    Words question;
+    const char *engine, *recipe;
+  } cases[] = {
+      {{"llama3.1:8b", "rtx-4090"}, "ollama", "q4_k_m"},
+      {{"deepseek-r1:671b", "8xh200-sxm"}, "ollama", "q4_k_m"},  // the checkpoint is in fp8
+      {{"gpt-oss:20b", "rtx-4090"}, "ollama", "config"},         // MXFP4 stays
+      {{"llama3.1:8b", "rtx-4090", "--weights", "q6_k"}, "ollama", "q6_k"},
+      {{"llama3.1:8b", "rtx-4090", "--weights", "fp8"}, "vllm", "fp8"},
+      {{"llama3.1:8b", "rtx-4090", "--engine", "vllm"}, "vllm", "config"},
+      {{"llama-3.1-8b", "rtx-4090"}, "vllm", "config"},
+      {{"bartowski/Qwen3-32B-GGUF:IQ4_XS", "rtx-4090"}, "llama.cpp", "config"},
+      {{"google/gemma-3-27b-it-qat", "rtx-4090"}, "llama.cpp", "config"},
+  };
+  for (const auto& c : cases) {
+    CAPTURE(c.question.front());
+    const Document document = plan(c.question);
+    const auto& deployment = std::get<Object>(at(document.body, "deployment").v);
+    const auto& model = std::get<Object>(at(document.body, "model").v);
+    const auto& weights = std::get<Object>(at(model, "weights").v);
+    CHECK(text(at(deployment, "engine")) == c.engine);
+    CHECK(text(at(weights, "recipe")) == c.recipe);
+  }
 }

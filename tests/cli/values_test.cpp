@@ -32,6 +32,19 @@ TEST_CASE("k is 1024 and m is 1024 times that") {
   CHECK(count_of("1.5k") == 1536);
 }
 
+TEST_CASE("a number is read as the tables print it, with its thousands parted") {
+  CHECK(count_of("131,072") == 131072);
+  CHECK(count_of("1,000,000") == 1000000);
+  for (const char* word : {",500", "1,2", "1,0000", "1234,567", "1,234k", "1,234,", "1,,234"})
+    CHECK_THROWS_AS(count_of(word), Error);
+}
+
+TEST_CASE("a list that can only be one number is refused") {
+  CHECK(refusal([] { counts_of("10,000"); }).find("one number") != std::string::npos);
+  CHECK(refusal([] { lengths_of("1,048,576"); }).find("one number") != std::string::npos);
+  CHECK(counts_of("128,256") == Counts{128, 256});
+}
+
 TEST_CASE("a count that is not whole, not a number, too small or too large is refused") {
   for (const char* word : {"", "k", "-1", "1.3", "0.3k", "4kb", "1e3", "4 k", "0x10", "1..", "."})
     CHECK_THROWS_AS(count_of(word), Error);

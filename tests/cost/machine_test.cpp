@@ -4,6 +4,7 @@
 #include "cost/decode.h"
 #include "cost/devices.h"
 #include "cost/machine_step.h"
+#include "cost/pooled.h"
 #include "model/shapes.h"
 
 using namespace kvplan;

@@ -176,7 +176,7 @@ TEST_CASE("three and four unequal GPUs are filled as well as trying every divisi
 
 TEST_CASE("equal GPUs in a row share their layers, none stays idle") {
   const Setup setup = setup_of(small_moe());
-  const Machine machine = machine_of({gpu(1e12, 415), gpu(0.5e12, 600), gpu(0.5e12, 600)});
+  const Machine machine = machine_of({gpu(1e12, 425), gpu(0.5e12, 600), gpu(0.5e12, 600)});
   const SplitChoice choice = best_split(setup, machine, {Tokens(1024), 1});
   REQUIRE(choice.fits);
   REQUIRE(choice.split.shares.size() == 3);

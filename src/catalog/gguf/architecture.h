@@ -30,11 +30,12 @@ struct Architecture {
   // otherwise; 0: all layers slide); `full_first`: the first of n, not the last.
   int full_every = 0;
   bool full_first = false;
-  std::int64_t window = 0;   // where the file gives none
-  bool chunked = false;      // the window is a chunk (Llama 4)
-  std::int64_t owners = 0;   // the first layers that keep caches, where the file does not say
-  bool cuts_latents = true;  // false: of latents the up-projection stays whole
-  bool causal = true;        // false: every step looks at the whole text (BERT, diffusion models)
+  std::int64_t window = 0;        // where the file gives none
+  std::int64_t fixed_window = 0;  // in place of any that the file gives
+  bool chunked = false;           // the window is a chunk (Llama 4)
+  std::int64_t owners = 0;        // the first layers that keep caches, where the file does not say
+  bool cuts_latents = true;       // false: of latents the up-projection stays whole
+  bool causal = true;  // false: every step looks at the whole text (BERT, diffusion models)
 };
 
 std::span<const Architecture> architectures();

@@ -145,6 +145,7 @@ void Reader::read_window() {
   constexpr std::string_view kPattern = "attention.sliding_window_pattern";
   m_.window = k_.integer({"attention.sliding_window"}, 0, Keys::kMostTokens)
                   .value_or(m_.known ? m_.known->window : 0);
+  if (m_.window > 0 && m_.known && m_.known->fixed_window > 0) m_.window = m_.known->fixed_window;
   const Node* pattern = k_.find({kPattern});
   if (m_.window == 0 || m_.reads_as == "deepseek_v4") return;
   if (pattern && pattern->kind == Node::list)

@@ -55,7 +55,7 @@ class Dealer {
     const CacheFormats& f = layer.role == Layer::mtp ? serving_.draft : cache_;
     if (const auto* r = std::get_if<Recurrent>(&mixer.kind)) device.per_state += state_row(*r);
     if (mixer.beside) device.per_state += state_row(*mixer.beside);
-    if (mixer.shares_cache_of || !mixer.causal) return;
+    if (mixer.shares_cache_of || !mixer.causal || !serving_.caches) return;
     for (const Reach& reach : mixer.reach) add_cells(device, reach, cell_bytes(mixer, f));
     if (mixer.sparse && mixer.sparse->owns_keys)
       device.per_cell += row(*f.key, checked_mul(mixer.sparse->key_heads, mixer.sparse->width));
@@ -139,23 +139,8 @@ std::vector<Device> devices_of(const ModelSpec& model, const CacheFormats& cache
 }
 
 Bytes held_by_host(const ModelSpec& model, const CacheFormats& cache, const Serving& serving) {
-  const Assignment all_on_host = assignment_of(model, Split{}, 1, serving.drafts_with_mtp);
+  const Assignment all_on_host = assignment_of(model, Split{}, 0, serving.drafts_with_mtp);
   return parts_of(model, cache, serving, all_on_host).back().weights;
-}
-
-Bytes compute_buffer(const ModelSpec& model, const Serving& serving, std::int64_t cells) {
-  constexpr std::int64_t kFloat = 4;
-  std::int64_t per_token = checked_add(model.vocabulary, model.hidden);
-  if (!serving.flash) {
-    std::int64_t heads = 0;
-    for (const Layer& layer : model.layers) {
-      if (const auto* a = std::get_if<Attention>(&layer.mixer.kind))
-        heads = std::max(heads, a->heads);
-      if (const auto* l = std::get_if<Latent>(&layer.mixer.kind)) heads = std::max(heads, l->heads);
-    }
-    per_token = std::max(per_token, checked_mul(cells, heads + 1));
-  }
-  return Bytes(checked_mul(checked_mul(serving.batch, per_token), kFloat));
 }
 
 Bytes cache_bytes(const Device& device, const Serving& serving, const Cells& cells) {

@@ -30,11 +30,6 @@ std::vector<Device> devices_of(const ModelSpec&, const CacheFormats&, const Serv
 // Weights where the host computes everything: a tied table is there once.
 Bytes held_by_host(const ModelSpec&, const CacheFormats&, const Serving&);
 
-// The graph's temporaries of one micro-batch. With flash attention the logits and the hidden rows:
-// 306.75 MiB for Qwen3-32B, 304.75 for Qwen3-235B-A22B (ikawrakow/ik_llama.cpp#530, #397), other
-// models up to 15 % more. Without, the scores of all heads against all cells where that is larger.
-Bytes compute_buffer(const ModelSpec&, const Serving&, std::int64_t cells);
-
 Bytes cache_bytes(const Device&, const Serving&, const Cells&);
 
 }  // namespace kvplan::llamacpp

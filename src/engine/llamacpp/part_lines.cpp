@@ -95,6 +95,7 @@ PartAccount::PartAccount(const EngineOptions& options, const ModelSpec& model,
       cache_(deployment.cache),
       machine_(machine),
       serving_(serving_of(options, model, deployment.cache)),
+      buffer_(model_, serving_, machine.gpus.empty()),
       copies_to_gpu_(asked_split(options, model, machine.gpus.size()).copies_to_gpu) {}
 
 Assignment PartAccount::assigned(const Split& split) const {
@@ -108,17 +109,20 @@ Assignment PartAccount::assigned(const Split& split) const {
 // Qwen3-30B-A3B at 16,384 tokens (ikawrakow/ik_llama.cpp#514).
 std::vector<PartLine> PartAccount::fixed_lines(std::size_t part, Bytes host_matrix,
                                                std::int64_t cells) const {
-  const Bytes buffer = compute_buffer(model_, serving_, cells);
+  const bool on_host = machine_.gpus.empty();
+  const BudgetLine all = buffer_.at(cells);
   if (part == machine_.host_part()) {
     const Bytes staged(
         checked_mul(checked_mul(serving_.batch, checked_add(cells, model_.hidden)), 4));
-    const Bytes all = machine_.gpus.empty() ? std::max(buffer, staged) : staged;
+    const BudgetLine held =
+        on_host && all.value > staged
+            ? all
+            : line_between(staged, staged, Bytes(mul_div(staged.n, 115, 100)), Basis::engine_rule,
+                           "masks and hidden rows of one micro-batch");
     return {{part, "system",
              line_between(Bytes(kGiB), Bytes(2 * kGiB), Bytes(4 * kGiB), Basis::assumed,
                           "operating system and programs")},
-            {part, "compute buffer",
-             line_between(all, all, Bytes(mul_div(all.n, 115, 100)), Basis::engine_rule,
-                          "masks and hidden rows of one micro-batch")}};
+            {part, "compute buffer", held}};
   }
   const Bytes margin = options_.reserve.value_or(serving_.margin);
   PartLine kept{part, "kept free",
@@ -128,9 +132,8 @@ std::vector<PartLine> PartAccount::fixed_lines(std::size_t part, Bytes host_matr
   PartLine context{part, "driver context",
                    line_between(Bytes(200 * kMiB), Bytes(400 * kMiB), Bytes(600 * kMiB),
                                 Basis::assumed, "context of the driver and its libraries")};
-  PartLine compute{part, "compute buffer",
-                   line_between(buffer, buffer, Bytes(mul_div(buffer.n, 115, 100)),
-                                Basis::engine_rule, "compute buffers that llama.cpp prints")};
+  PartLine compute{part, "compute buffer", all};
+  const Bytes buffer = all.value;
   if (part == 0 && copies_to_gpu_ && host_matrix.n > 0)
     compute.bytes = line_between(
         host_matrix + Bytes(mul_div(buffer.n, 6, 10)), host_matrix + buffer,

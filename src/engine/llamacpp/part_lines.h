@@ -7,6 +7,7 @@
 
 #include "cost/machine.h"
 #include "engine/engine.h"
+#include "engine/llamacpp/compute.h"
 #include "engine/llamacpp/placement.h"
 #include "engine/llamacpp/serving.h"
 
@@ -46,6 +47,7 @@ class PartAccount {
   CacheFormats cache_;
   Machine machine_;
   Serving serving_;
+  ComputeBuffer buffer_;
   bool copies_to_gpu_ = true;
 };
 

@@ -72,6 +72,11 @@ bool ignores_windows(const ModelSpec& model) {
   return has_word("phi3 phi3_v phi4mm", model.model_type);
 }
 
+// llama_model::create_memory makes none for diffusion models.
+bool keeps_caches(const ModelSpec& model) {
+  return !has_word("Dream llada llada_moe rnd1", model.model_type);
+}
+
 void check_cache(const CacheFormats& cache, bool flash, const char* flag) {
   check_format(*cache.key, "--kv");
   check_format(*cache.value, "--kv");
@@ -96,10 +101,12 @@ Serving server_of(const EngineOptions& asked, const ModelSpec& model, const Cach
   s.streams = rules.streams;
   s.unified = settings.boolean("kv_unified");
   s.batch = settings.needed_integer("ubatch_size", 1);
-  s.flash = flash_of(settings);
+  s.flash = flash_of(settings) && model.model_type != "grok-1";
+  s.product_apart = rules.product_apart;
   s.padding = s.flash ? rules.padding_with_flash : rules.padding;
   s.full_windows =
       settings.boolean("swa_full").value_or(false) || !rules.windows || ignores_windows(model);
+  s.caches = keeps_caches(model);
   s.latent = latent_of(settings, rules, keeps_heads(model));
   read_draft(settings, model, s);
   check_cache(cache, s.flash, "flash_attn");

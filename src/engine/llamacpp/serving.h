@@ -20,7 +20,9 @@ struct Serving {
   std::int64_t padding = 1;
   std::int64_t batch = 512;  // tokens of one step, the micro-batch
   bool flash = false;
+  bool product_apart = true;    // of gate and up in a feed-forward network
   bool full_windows = false;    // --swa-full
+  bool caches = true;           // false: diffusion models, whose tokens all change in every step
   bool ollama_windows = false;  // room for every sequence's window and one batch
   LatentCache latent = LatentCache::alone;
   std::int64_t rollback = 0;     // states kept beside the current one, for drafts that fail
