@@ -102,6 +102,8 @@ constexpr TensorRole kPatterns[] = {
     {"ffn_up.*", "mlp.experts.*.up_proj", Role::routed_expert},
     {"ffn_down.*", "mlp.experts.*.down_proj", Role::routed_expert},
     {"ffn_*_chexps", "mlp.experts.*.chunk", Role::routed_expert},
+    {"altup*", "altup", Role::mlp},
+    {"*.altup*", "altup", Role::mlp},
     {"*e_score_correction_bias", "mlp.gate.e_score_correction_bias", Role::router, kWhole, kVector},
     {"exp_probs_b", "mlp.gate.e_score_correction_bias", Role::router, kWhole, kVector},
     {"ffn_gate_inp", "mlp.gate", Role::router, kWhole},
@@ -212,8 +214,6 @@ constexpr TensorRole kPatterns[] = {
     {"*per_layer_projection", "per_layer_projection", Role::mlp},
     {"inp_gate", "per_layer_input_gate", Role::mlp},
     {"proj", "per_layer_projection", Role::mlp},
-    {"altup*", "altup", Role::mlp},
-    {"*.altup*", "altup", Role::mlp},
     {"laurel*", "laurel", Role::mlp},
     {"vis_*", "vision_expert", Role::vision},
 

@@ -22,6 +22,11 @@ struct Facts {
   bool seventy = false;  // its LLM_TYPE_70B: 80 layers with grouped heads
 };
 
+bool starts_without_heads(const std::vector<const Layer*>& layers) {
+  const auto* r = layers.empty() ? nullptr : std::get_if<Recurrent>(&layers[0]->mixer.kind);
+  return r && r->kind != Recurrent::gated_delta_net;
+}
+
 Facts facts_of(const ModelSpec& model) {
   Facts f;
   const auto layers = main_layers(model);
@@ -31,7 +36,8 @@ Facts facts_of(const ModelSpec& model) {
     for (const Weight& w : layer->weights)
       if (w.role == Role::routed_expert) f.experts = std::max(f.experts, w.copies);
   }
-  if (attention && attention->kv_heads > 0)
+  // It takes the first layer's; files that give KV heads layer by layer have 0 for a recurrent one.
+  if (attention && attention->kv_heads > 0 && !starts_without_heads(layers))
     f.queries_per_kv = attention->heads / attention->kv_heads;
   f.falcon = model.model_type == "falcon" || model.model_type.starts_with("RefinedWeb");
   f.fused = has_word(kFused, model.model_type);
@@ -111,14 +117,23 @@ const Format& fitting(std::string_view name, std::int64_t columns) {
 
 // One product for the queries, keys and values of a gated delta net: attn_qkv in a GGUF file, which
 // the quantiser treats like values since ggml-org/llama.cpp#19770 (March 2026).
-bool is_delta_qkv(const Weight& w) { return w.name.ends_with("in_proj_qkv"); }
+bool is_delta_qkv(const Weight& w) {
+  return w.name.ends_with("in_proj_qkv") || (w.role == Role::state && w.name.ends_with("qkv_proj"));
+}
+
+// Latents' up-projections are cut by heads: to the quantiser they look like experts.
+bool is_cut_by_heads(const Weight& w) {
+  return w.name.ends_with("k_b_proj") || w.name.ends_with("v_b_proj");
+}
 
 Tensor tensor_of(const Weight& w, const Facts& f, const FileType& type) {
-  if (w.role == Role::routed_expert && type.name == "mxfp4_moe") return Tensor::expert;
+  if (type.name == "mxfp4_moe" && (w.role == Role::routed_expert || is_cut_by_heads(w)))
+    return Tensor::expert;
   const auto ends = [&](std::string_view end) { return w.name.ends_with(end); };
   const bool projects = ends(".q_proj") || ends(".k_proj") || ends(".v_proj");
+  if (ends(".v_proj") && !f.fused) return Tensor::value;
+  if (is_delta_qkv(w)) return Tensor::value;
   if (ends("qkv_proj") || (projects && f.fused)) return Tensor::fused;
-  if (ends(".v_proj") || is_delta_qkv(w)) return Tensor::value;
   if (ends(".k_proj")) return Tensor::key;
   if (ends(".q_proj")) return Tensor::query;
   if (ends(".o_proj")) return Tensor::output;
@@ -161,20 +176,41 @@ void cut_latents(Layer& layer) {
 // Norms, biases, filters and routers stay in 32 bits.
 bool stays_exact(const Weight& w) { return !w.is_matrix || w.role == Role::router; }
 
+// Small matrices of Gemma 3n and 4 that stay as they were converted (tensor_allows_quantization).
+bool stays_half(const Weight& w) {
+  constexpr std::string_view kKept[] = {"altup", "laurel", "per_layer_model_proj"};
+  return std::any_of(std::begin(kKept), std::end(kKept),
+                     [&](std::string_view part) { return w.name.find(part) != w.name.npos; });
+}
+
+const Format& format_of(const FileType& type, const Facts& f, const Weight& w, Tensor tensor,
+                        Place place) {
+  if (stays_exact(w)) return format_named("fp32");
+  if (stays_half(w)) return format_named(w.columns < 32 ? "fp32" : "fp16");
+  return fitting(format_name(type, tensor, f, place), w.columns);
+}
+
+// Down projections are counted where there are no experts, else their layers are.
+bool has_down(const Layer& layer) {
+  return std::any_of(layer.weights.begin(), layer.weights.end(),
+                     [](const Weight& w) { return w.is_matrix && w.name.ends_with("down_proj"); });
+}
+
 void use_in_layers(const FileType& type, const Facts& f, ModelSpec& model) {
   const auto mains = static_cast<std::int64_t>(main_layers(model).size());
   const auto with_values = std::count_if(model.layers.begin(), model.layers.end(), holds_values);
   Place layer{0, std::max<std::int64_t>(mains, 1)},
-      value{0, std::max<std::int64_t>(with_values, 1)};
+      down = layer, value{0, std::max<std::int64_t>(with_values, 1)};
   for (Layer& l : model.layers) {
     for (Weight& w : l.weights) {
       if (w.is_auxiliary) continue;
       const Tensor tensor = tensor_of(w, f, type);
-      const Place place = tensor == Tensor::value ? value : layer;
-      w.format = stays_exact(w) ? &format_named("fp32")
-                                : &fitting(format_name(type, tensor, f, place), w.columns);
+      const bool counted = tensor == Tensor::down && f.experts <= 1;
+      const Place place = tensor == Tensor::value ? value : counted ? down : layer;
+      w.format = &format_of(type, f, w, tensor, place);
     }
     ++layer.i;
+    down.i += has_down(l);
     value.i += holds_values(l);
   }
 }
@@ -187,7 +223,9 @@ void use_in_ends(const FileType& type, const Facts& f, ModelSpec& model) {
     const bool as_head = w.role == Role::head || (table && model.tied_head && token_table);
     if (table) token_table = false;
     const Format& base = format_named(type.base);
-    if (w.columns == 1 || w.name == "embed_positions" || w.name == "token_types")
+    if (stays_half(w))
+      w.format = &format_named("fp16");
+    else if (w.columns == 1 || w.name == "embed_positions" || w.name == "token_types")
       w.format = &format_named("fp32");
     else if (as_head && w.columns % base.block_elements != 0)
       w.format = &fitting("q8_0", w.columns);

@@ -83,3 +83,19 @@ TEST_CASE("compute buffers hold what llama.cpp reserved on a CPU") {
   CHECK(compared >= 60);
   CHECK(exact * 10 >= compared * 6);  // six in ten to 0.1 MiB
 }
+
+TEST_CASE("weights of a file type take what llama.cpp's own quantiser makes of them") {
+  std::size_t compared = 0;
+  for (const Node& row : truth_rows("llamacpp_quantised.yaml")) {
+    const std::string name = text_at(row, "model");
+    CAPTURE(name);
+    for (const auto& [type, node] : row.find("mib")->members) {
+      CAPTURE(type);
+      const ModelSpec model = apply_recipe(kCatalog.model(name), type);
+      const Budget budget = engine_of(kRuns.at("one"), model)->budget(kCatalog.device("epyc-9654"));
+      CHECK(std::abs(mebi(budget.weights.value) - node.number().value()) < 0.011);
+      ++compared;
+    }
+  }
+  CHECK(compared >= 200);
+}

@@ -115,6 +115,39 @@ TEST_CASE("delta nets are quantised by the names that their tensors have in a GG
   CHECK(format_in(small, 30, "linear_attn.in_proj_qkv") == "q5_k");
 }
 
+// As llama.cpp's quantiser (commit 0c1e570, October 2026) treats small files of these families.
+TEST_CASE("what the quantiser counts and leaves alone") {
+  // Latents' up-projections are cut by heads, as experts are cut by expert.
+  const ModelSpec latent = apply_recipe(catalog().model("deepseek-v3"), "mxfp4_moe");
+  CHECK(format_in(latent, 0, "self_attn.k_b_proj") == "mxfp4");
+  CHECK(format_in(latent, 0, "self_attn.v_b_proj") == "mxfp4");
+  CHECK(format_in(latent, 0, "self_attn.kv_a_proj_with_mqa") == "q8_0");
+  // A first layer without heads: no grouped ones, whatever the others have.
+  const ModelSpec hybrid = apply_recipe(catalog().model("nemotron-h-56b"), "q2_k");
+  for (std::size_t i = 0; i < hybrid.layers.size(); ++i)
+    for (const Weight& w : hybrid.layers[i].weights)
+      if (w.name.ends_with("v_proj")) CHECK(w.format->name == "q3_k");
+  const ModelSpec kept = apply_recipe(catalog().model("gemma-3n-e2b"), "q4_k_m");
+  CHECK(format_in(kept, 3, "laurel.linear_left") == "fp16");
+  CHECK(format_in(kept, 3, "altup.prediction_coefs") == "fp32");
+  CHECK(format_in(kept, 3, "altup.modality_router") == "fp16");
+}
+
+// Of n down projections the first and last eighths of all n layers, counted one by one.
+TEST_CASE("down projections are counted where layers lack them") {
+  const ModelSpec model = apply_recipe(catalog().model("nemotron-h-56b"), "q4_k_m");
+  const auto layers = static_cast<std::int64_t>(main_layers(model).size());
+  std::int64_t i = 0;
+  for (const Layer& layer : model.layers)
+    for (const Weight& w : layer.weights) {
+      if (!w.is_matrix || !w.name.ends_with("down_proj")) continue;
+      const bool more = i < layers / 8 || i >= 7 * layers / 8 || (i - layers / 8) % 3 == 2;
+      CHECK(w.format->name == (more ? "q6_k" : "q4_k"));
+      ++i;
+    }
+  CHECK(i > 40);
+}
+
 TEST_CASE("the larger types have their table and their head in q8_0") {
   for (const auto& [large, plain] :
        {std::pair{"q4_k_l", "q4_k_m"}, std::pair{"q3_k_xl", "q3_k_l"}}) {
