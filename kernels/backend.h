@@ -24,6 +24,9 @@ struct LaunchShape {};  // an empty kernel, or an empty parallel region
 using Problem = std::variant<StreamShape, GemmShape, DecodeAttentionShape, LatentDecodeShape,
                              PrefillAttentionShape, LaunchShape>;
 
+// What the products of a kernel are made of: how many an instruction does depends on it.
+enum class Arithmetic { floats, bf16_pairs, word_pairs };
+
 struct Run {
   virtual ~Run() = default;
   virtual Work work() const = 0;
@@ -32,6 +35,8 @@ struct Run {
   virtual double error() = 0;
   // One cold launch. Throws Error when the device fails.
   virtual Seconds sample() = 0;
+  // What its products are made of; empty when unknown.
+  virtual std::optional<Arithmetic> arithmetic() const { return std::nullopt; }
   // How it ran, for the record: kernel, grid, bytes in flight, instruction set.
   virtual std::string description() const = 0;
 };
@@ -49,6 +54,9 @@ struct Backend {
   // The problems one after the other as one launch, none finding its bytes in a cache. nullptr when
   // it has no kernel for one of them.
   virtual std::unique_ptr<Run> prepare_step(const std::vector<Problem>&) { return nullptr; }
+  // The most products of a kind that the device can do, two operations each, measured in registers
+  // alone; empty where it has no such instruction, or it was not measured.
+  virtual std::optional<FlopsPerSecond> peak(Arithmetic) { return std::nullopt; }
   // The clock that arithmetic runs at now; empty where it cannot be told. Throttling shows in it.
   virtual std::optional<Hertz> clock() { return std::nullopt; }
   // The longest that a thread of the last sample waited while others had its processor; empty when

@@ -58,11 +58,12 @@ void AttentionState::merge(const AttentionState& other) {
 AttentionChoice attention_kernel(const Format& format, std::int64_t queries, Isa isa) {
   // Weights are rounded to bf16, 8 bits, where bf16 is multiplied; all else is float.
   if (isa >= Isa::dot)
-    if (const AttentionKernel kernel = attention_dot(format, queries)) return {kernel, 0x1p-8};
+    if (const AttentionKernel kernel = attention_dot(format, queries))
+      return {kernel, 0x1p-8, Arithmetic::bf16_pairs};
   AttentionKernel kernel = nullptr;
   if (isa >= Isa::avx512) kernel = attention_avx512(format);
   if (!kernel && isa >= Isa::avx2) kernel = attention_avx2(format);
-  return {kernel ? kernel : attention_portable(format), 0x1p-14};
+  return {kernel ? kernel : attention_portable(format), 0x1p-14, Arithmetic::floats};
 }
 
 }  // namespace kvplan

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/backend.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/line.h"
 #include "model/format.h"
@@ -67,6 +68,7 @@ AttentionKernel attention_dot(const Format&, std::int64_t queries);
 struct AttentionChoice {
   AttentionKernel run = nullptr;  // nullptr when no kernel reads the format
   double tolerance = 0;           // relative to Σ weight · |value|
+  Arithmetic arithmetic = Arithmetic::floats;
 };
 // The best for blocks of `queries` rows at `isa`.
 AttentionChoice attention_kernel(const Format&, std::int64_t queries, Isa isa);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/cpu/arithmetic.h"
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/libraries.h"
 #include "kernels/cpu/runs.h"
@@ -42,6 +43,11 @@ class CpuBackend : public Backend {
     for (const Problem& problem : problems)
       if (!parts.emplace_back(make(problem))) return nullptr;
     return step_run(context(), std::move(parts));
+  }
+
+  std::optional<FlopsPerSecond> peak(Arithmetic arithmetic) override {
+    const CpuContext c = context();
+    return arithmetic_peak(c.team, arithmetic, c.isa);
   }
 
   std::optional<Hertz> clock() override {

@@ -17,11 +17,15 @@ class BestOfRun : public CpuRun {
   void place() final;
   void work_on(int thread) final { best_->run(thread); }
   std::string description() const override;
+  std::optional<Arithmetic> arithmetic() const override {
+    return best_ ? best_->arithmetic : std::nullopt;
+  }
 
  protected:
   struct Variant {
     std::string name;
     std::function<void(int thread)> run;
+    std::optional<Arithmetic> arithmetic = std::nullopt;
     Seconds fastest{1e9};
   };
   virtual void advance() = 0;  // to the next bytes of the arena

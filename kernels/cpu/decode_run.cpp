@@ -47,6 +47,8 @@ class DecodeRun : public CpuRun {
 
   Work work() const override { return work_; }
 
+  std::optional<Arithmetic> arithmetic() const override { return kernel_.arithmetic; }
+
   void place() override { place_.advance(); }
 
   void work_on(int thread) override {

@@ -31,16 +31,16 @@ struct Layout {
 
 class GemmRun : public BestOfRun {
  public:
-  GemmRun(const CpuContext& context, const GemmShape& shape, GemvKernel kernel)
+  GemmRun(const CpuContext& context, const GemmShape& shape, const GemvChoice& kernel)
       : BestOfRun(context),
         shape_(shape),
-        kernel_(kernel),
+        kernel_(kernel.run),
         layout_(*shape.weights, shape.k),
         x_(activations(static_cast<std::size_t>(shape.m * shape.k), 7, 4.0f), shape.m, shape.k),
         y_(static_cast<std::size_t>(shape.n * x_.padded)),
         place_(context.arena,
                Bytes(largest_slice().last * (layout_.row + layout_.scales) + kScaleAlignment)) {
-    variants_.push_back({"bundled", [this](int thread) { multiply(thread); }});
+    variants_.push_back({"bundled", [this](int thread) { multiply(thread); }, kernel.arithmetic});
     if (shape.m > kGemvRows && context.isa == best_isa())
       for (const GemmLibrary& library : gemm_libraries()) add(library);
   }
@@ -80,16 +80,20 @@ class GemmRun : public BestOfRun {
 
   void add(const GemmLibrary& library) {
     if (shape_.weights->name == "fp32")
-      variants_.push_back({library.name, [this, &library](int thread) {
-                             library.floats(product<float>(thread, x_.fp32.data()));
-                           }});
+      variants_.push_back(
+          {library.name,
+           [this, &library](int thread) { library.floats(product<float>(thread, x_.fp32.data())); },
+           Arithmetic::floats});
     else if (shape_.weights->name == "bf16" && library.bf16)
-      variants_.push_back({library.name, [this, &library](int thread) {
+      variants_.push_back({library.name,
+                           [this, &library](int thread) {
                              library.bf16(product<std::uint16_t>(thread, x_.bf16.data()));
-                           }});
+                           },
+                           library.tiles ? std::nullopt : std::optional(Arithmetic::bf16_pairs)});
     else if (shape_.weights->name == "bf16")
       variants_.push_back({library.name + " on floats",
-                           [this, &library](int thread) { multiply_floats(library, thread); }});
+                           [this, &library](int thread) { multiply_floats(library, thread); },
+                           Arithmetic::floats});
   }
 
   template <class T>
@@ -169,8 +173,8 @@ class GemmRun : public BestOfRun {
 }  // namespace
 
 std::unique_ptr<CpuRun> gemm_run(const CpuContext& context, const GemmShape& shape) {
-  const GemvKernel kernel = gemv_kernel(*shape.weights, context.isa);
-  if (!kernel || shape.k % kGemvBlock != 0) return nullptr;
+  const GemvChoice kernel = gemv_kernel(*shape.weights, context.isa);
+  if (!kernel.run || shape.k % kGemvBlock != 0) return nullptr;
   return std::make_unique<GemmRun>(context, shape, kernel);
 }
 

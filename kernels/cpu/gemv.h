@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/backend.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/line.h"
 #include "model/format.h"
@@ -58,7 +59,11 @@ GemvKernel gemv_avx2(const Format&);
 GemvKernel gemv_avx512(const Format&);
 GemvKernel gemv_dot_pairs(const Format&);
 GemvKernel gemv_dot_words(const Format&);
-// The best that runs at `isa`; nullptr when no kernel reads the format.
-GemvKernel gemv_kernel(const Format&, Isa isa);
+struct GemvChoice {
+  GemvKernel run = nullptr;  // nullptr when no kernel reads the format
+  Arithmetic arithmetic = Arithmetic::floats;
+};
+// The best that runs at `isa`.
+GemvChoice gemv_kernel(const Format&, Isa isa);
 
 }  // namespace kvplan

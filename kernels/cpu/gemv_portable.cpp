@@ -135,13 +135,15 @@ GemvKernel gemv_avx2(const Format& format) {
   return row ? row->avx2 : nullptr;
 }
 
-GemvKernel gemv_kernel(const Format& format, Isa isa) {
+GemvChoice gemv_kernel(const Format& format, Isa isa) {
+  if (isa >= Isa::dot) {
+    if (const GemvKernel pairs = gemv_dot_pairs(format)) return {pairs, Arithmetic::bf16_pairs};
+    if (const GemvKernel words = gemv_dot_words(format)) return {words, Arithmetic::word_pairs};
+  }
   GemvKernel kernel = nullptr;
-  if (isa >= Isa::dot) kernel = gemv_dot_pairs(format);
-  if (!kernel && isa >= Isa::dot) kernel = gemv_dot_words(format);
-  if (!kernel && isa >= Isa::avx512) kernel = gemv_avx512(format);
+  if (isa >= Isa::avx512) kernel = gemv_avx512(format);
   if (!kernel && isa >= Isa::avx2) kernel = gemv_avx2(format);
-  return kernel ? kernel : gemv_portable(format);
+  return {kernel ? kernel : gemv_portable(format), Arithmetic::floats};
 }
 
 }  // namespace kvplan

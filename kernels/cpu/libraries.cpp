@@ -71,11 +71,12 @@ std::optional<GemmLibrary> onednn() {
       return gemm('N', 'T', p.n, p.m, p.k, 1, p.w, p.k, p.x, p.x_stride, 0, p.y, p.y_stride) == 0;
     };
   };
+  const bool amx = instructions && has_amx(instructions());
   GemmLibrary found{"oneDNN " + std::to_string(version()->major) + "." +
-                        std::to_string(version()->minor) +
-                        (instructions && has_amx(instructions()) ? " with AMX" : ""),
+                        std::to_string(version()->minor) + (amx ? " with AMX" : ""),
                     product(sgemm),
-                    {}};
+                    {},
+                    amx};
   if (bgemm) found.bf16 = product(bgemm);
   return found;
 }

@@ -23,6 +23,7 @@ struct GemmLibrary {
   std::string name;  // "OpenBLAS 0.3.21"
   std::function<bool(const LibraryProduct<float>&)> floats;
   std::function<bool(const LibraryProduct<std::uint16_t>&)> bf16;  // empty: it has none
+  bool tiles = false;                                              // bf16 is multiplied by AMX
 };
 
 // Whether oneDNN, which says so by number, multiplies bf16 in the tiles of AMX here. The bundled

@@ -33,6 +33,8 @@ class PrefillRun : public CpuRun {
 
   Work work() const override { return work_of(shape_); }
 
+  std::optional<Arithmetic> arithmetic() const override { return kernel_.arithmetic; }
+
   void place() override { place_.advance(); }
 
   void work_on(int thread) override {

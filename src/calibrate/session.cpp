@@ -76,7 +76,7 @@ class Conductor {
   }
 
   SampledShape single(const char* what, const Problem& problem) {
-    SampledShape taken{what, problem, {}, {}};
+    SampledShape taken{what, problem, {}, {}, {}};
     const auto run = checked(backend_, problem, what);
     if (!run) return taken;
     taken.samples = sampler_.rounds(nullptr, {run.get()}).front();
@@ -92,6 +92,10 @@ class Conductor {
     session_.launch = single("launch", LaunchShape{});
     session_.read = single("stream read", StreamShape{stream_bytes(backend_)});
     session_.read.how = stream_->description();
+    for (const Arithmetic arithmetic :
+         {Arithmetic::floats, Arithmetic::bf16_pairs, Arithmetic::word_pairs})
+      if (const auto rate = backend_.peak(arithmetic))
+        session_.peaks.push_back({arithmetic, *rate});
   }
 
   // A small product and a small attention: the slower arithmetic is the pace.
@@ -137,8 +141,8 @@ class Conductor {
     for (std::size_t i = 0; i < samples.size(); ++i) {
       session_.count(samples[i]);
       if (samples[i].times.size() >= 3)  // fewer have no median worth the name
-        session_.shapes.push_back(
-            {what, *problems[i], runs[i]->description(), std::move(samples[i])});
+        session_.shapes.push_back({what, *problems[i], runs[i]->description(),
+                                   std::move(samples[i]), runs[i]->arithmetic()});
     }
   }
 
@@ -160,6 +164,15 @@ void Session::count(const Samples& samples) {
   discarded += samples.discarded;
   disturbed += samples.disturbed;
   admitted += samples.admitted;
+}
+
+std::optional<double> Session::of_peak(const SampledShape& shape) const {
+  const auto peak = std::find_if(peaks.begin(), peaks.end(), [&](const ArithmeticPeak& p) {
+    return p.arithmetic == shape.arithmetic;
+  });
+  const Flops flops = work_of(shape.problem).flops;
+  if (peak == peaks.end() || flops == Flops(0)) return std::nullopt;
+  return flops / Seconds(shape.samples.spread().median) / peak->rate;
 }
 
 BytesPerSecond Session::stream_rate() const {

@@ -35,6 +35,13 @@ struct SampledShape {
   Problem problem;
   std::string how;  // kernel, instruction set, threads
   Samples samples;
+  std::optional<Arithmetic> arithmetic = std::nullopt;  // what its products are made of
+};
+
+// The most that the device multiplies and adds, in registers alone.
+struct ArithmeticPeak {
+  Arithmetic arithmetic;
+  FlopsPerSecond rate;
 };
 
 struct Session {
@@ -42,6 +49,7 @@ struct Session {
   std::string backend;
   SampledShape read, copy, launch;
   std::vector<SampledShape> shapes;
+  std::vector<ArithmeticPeak> peaks;
   std::vector<std::string> absent;   // series that no kernel runs here
   bool partial = false;              // interrupted
   std::size_t discarded = 0;         // throttled samples
@@ -52,7 +60,8 @@ struct Session {
   std::vector<std::string> missing;  // libraries
   SamplingRules rules;
 
-  void count(const Samples&);          // its discards
+  void count(const Samples&);                                // its discards
+  std::optional<double> of_peak(const SampledShape&) const;  // at its median; empty when unknown
   BytesPerSecond stream_rate() const;  // median of `read`, which must not be empty
 };
 

@@ -83,6 +83,7 @@ std::int64_t seen(const std::vector<Measured>& fitted, const std::vector<Measure
 // The least time that the memory of the device allows for a shape, over the measured one.
 std::vector<double> shares_of_memory(const MeasuredTable& table, const DeviceSpec& device) {
   std::vector<double> shares;
+  if (device.bandwidth.value == BytesPerSecond(0)) return shares;  // not known
   for (const Measured& row : table.rows)
     std::visit(
         [&](const auto& shape) {

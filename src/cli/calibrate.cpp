@@ -16,6 +16,7 @@
 #include "calibrate/fit.h"
 #include "calibrate/table_remarks.h"
 #include "catalog/profile_file.h"
+#include "cli/local.h"
 #include "cli/output.h"
 #include "report/notes.h"
 #include "report/numbers.h"
@@ -149,12 +150,12 @@ Answer answer_calibrate(const Request& request, const Catalog& catalog) {
   }
   if (!request.run_device)
     throw Error("needs the device that was measured").of("--from").advise("Say --device h100-sxm.");
-  const DeviceSpec device = catalog.device(*request.run_device);
+  const DeviceSpec device = device_named(catalog, *request.run_device);
   const MeasuredTable table = read_all(request.from, device),
                       holdout = read_all(request.holdout, device);
   FitOptions options;
   options.caches = Caches::warm;
-  options.datasheet = device;
+  if (device.bandwidth.value > BytesPerSecond(0)) options.datasheet = device;
   options.seed = static_cast<std::uint64_t>(request.seed.value_or(1));
   Profile profile;
   profile.device = device.name;

@@ -83,8 +83,8 @@ Object session_object(const Session& s) {
           {"seed", value(s.rules.seed)},       {"buffers_bytes", value(s.buffers)},
           {"other_load", value(s.other_load)}, {"discarded", value(s.discarded)},
           {"disturbed", value(s.disturbed)},   {"disturbed_but_kept", value(s.admitted)},
-          {"absent", value(s.absent)},         {"rates", value(rate_rows(s))},
-          {"shapes", value(shape_rows(s))}};
+          {"absent", value(s.absent)},         {"peaks", value(peak_rows(s))},
+          {"rates", value(rate_rows(s))},      {"shapes", value(shape_rows(s))}};
 }
 
 Object proof_object(const Proof& proof, const SamplingRules& rules) {
@@ -134,7 +134,10 @@ Document document_of(const Outcome& o, const SessionOptions& options) {
   Table rates = table<RateRow>("calibration.rates", "Measured");
   rates.notes = {
       "Medians of the larger half of the shapes, with cold caches. Of stream: beside the "
-      "fastest plain read of the same round. Noise: 10th to 90th percentile."};
+      "fastest plain read of the same round. Noise: 10th to 90th percentile. q: queries."};
+  if (!o.session.peaks.empty())
+    rates.notes.push_back("Of peak: beside what the cores multiply and add in registers alone (" +
+                          peaks_of(o.session) + "). Binds: the nearer of the two limits.");
   Table fits = table<Fit>("fit", "Fit");
   fits.notes = {"Errors are those of axis values (rows, heads, contexts) left out in turn."};
   Table proof = table<ProofRow>("whole_step.rows", "Whole steps, predicted and measured");

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "report/numbers.h"
+
 namespace kvplan {
 namespace {
 
@@ -20,8 +22,7 @@ struct LoadOf {
   }
   std::pair<std::int64_t, std::string> operator()(const DecodeAttentionShape& s) const {
     const std::int64_t group = s.heads / s.kv_heads;
-    return {group,
-            group == 1 ? "1 query per KV head" : fmt::format("{} queries per KV head", group)};
+    return {group, fmt::format("{} q/KV head", group)};
   }
   std::pair<std::int64_t, std::string> operator()(const LatentDecodeShape& s) const {
     return {s.heads, counted_of(s.heads, "head")};
@@ -43,23 +44,34 @@ bool by_arithmetic(const Work& work) {
   return work.op == OperatorClass::gemm || work.op == OperatorClass::prefill_attention;
 }
 
-RateRow row_of(const std::string& what, const std::string& load,
+// The nearer limit: memory as it streams, or arithmetic as registers allow.
+std::optional<Bound> binds(const RateRow& row) {
+  if (!row.of_stream || !row.of_peak) return std::nullopt;
+  return *row.of_stream < *row.of_peak ? Bound::compute : Bound::bandwidth;
+}
+
+RateRow row_of(const Session& session, const std::string& what, const std::string& load,
                std::vector<const SampledShape*> shapes) {
-  RateRow row{what, load, {}, {}, {}, {}, static_cast<std::int64_t>(shapes.size())};
+  RateRow row;
+  row.what = what;
+  row.load = load;
+  row.shapes = static_cast<std::int64_t>(shapes.size());
   std::stable_sort(shapes.begin(), shapes.end(), [](const auto* a, const auto* b) {
     return work_of(a->problem).moved > work_of(b->problem).moved;
   });
   shapes.resize((shapes.size() + 1) / 2);
-  std::vector<double> bytes, flops, shares, noises;
+  std::vector<double> bytes, flops, shares, peaks, noises;
   for (const SampledShape* s : shapes) {
     const Work work = work_of(s->problem);
     bytes.push_back((work.moved / median_of(*s)).v);
     flops.push_back((work.flops / median_of(*s)).v);
     noises.push_back(s->samples.spread().noise());
     if (const auto share = s->samples.stream_share()) shares.push_back(share->median);
+    if (const auto share = session.of_peak(*s)) peaks.push_back(*share);
   }
   const Work work = work_of(shapes.front()->problem);
   row.noise = middle(noises);
+  if (!peaks.empty()) row.of_peak = middle(peaks);
   if (by_arithmetic(work)) {
     row.flops = FlopsPerSecond(middle(flops));
     return row;
@@ -67,6 +79,7 @@ RateRow row_of(const std::string& what, const std::string& load,
   row.bytes = BytesPerSecond(middle(bytes));
   if (work.flops > Flops(0)) row.flops = FlopsPerSecond(middle(flops));
   if (!shares.empty()) row.of_stream = middle(shares);
+  row.bound = binds(row);
   return row;
 }
 
@@ -100,7 +113,19 @@ Object shape_object(const Problem& problem) {
   return std::visit(Visitor{}, problem);
 }
 
-Value sampled(const SampledShape& s) {
+std::string_view name_of(Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case Arithmetic::floats:
+      return "fp32";
+    case Arithmetic::bf16_pairs:
+      return "bf16";
+    case Arithmetic::word_pairs:
+      return "int16";
+  }
+  return "";
+}
+
+Value sampled(const Session& session, const SampledShape& s) {
   const Work work = work_of(s.problem);
   const auto share = s.samples.stream_share();
   return value(Object{{"series", value(s.series)},
@@ -111,6 +136,8 @@ Value sampled(const SampledShape& s) {
                       {"seconds", value(median_of(s))},
                       {"bytes_per_second", value(work.moved / median_of(s))},
                       {"of_stream", share ? value(share->median) : Value{}},
+                      {"arithmetic", s.arithmetic ? value(name_of(*s.arithmetic)) : Value{}},
+                      {"of_peak", value(session.of_peak(s))},
                       {"noise", value(s.samples.spread().noise())},
                       {"discarded", value(s.samples.discarded)},
                       {"disturbed", value(s.samples.disturbed)},
@@ -123,7 +150,8 @@ Value sampled(const SampledShape& s) {
 std::vector<RateRow> rate_rows(const Session& session) {
   std::vector<RateRow> rows;
   for (const SampledShape* stream : {&session.read, &session.copy})
-    if (!stream->samples.times.empty()) rows.push_back(row_of(stream->series, "", {stream}));
+    if (!stream->samples.times.empty())
+      rows.push_back(row_of(session, stream->series, "", {stream}));
   std::vector<std::string> order;
   std::map<std::string, std::map<std::int64_t, std::vector<const SampledShape*>>> groups;
   for (const SampledShape& shape : session.shapes) {
@@ -132,16 +160,33 @@ std::vector<RateRow> rate_rows(const Session& session) {
   }
   for (const std::string& series : order)
     for (const auto& [load, shapes] : groups[series])
-      rows.push_back(row_of(series, std::visit(LoadOf{}, shapes.front()->problem).second, shapes));
+      rows.push_back(
+          row_of(session, series, std::visit(LoadOf{}, shapes.front()->problem).second, shapes));
   return rows;
 }
 
 Array shape_rows(const Session& session) {
   Array rows;
   for (const SampledShape* single : {&session.read, &session.copy, &session.launch})
-    if (!single->samples.times.empty()) rows.push_back(sampled(*single));
-  for (const SampledShape& shape : session.shapes) rows.push_back(sampled(shape));
+    if (!single->samples.times.empty()) rows.push_back(sampled(session, *single));
+  for (const SampledShape& shape : session.shapes) rows.push_back(sampled(session, shape));
   return rows;
+}
+
+Array peak_rows(const Session& session) {
+  Array rows;
+  for (const ArithmeticPeak& peak : session.peaks)
+    rows.push_back(value(Object{{"arithmetic", value(name_of(peak.arithmetic))},
+                                {"flops_per_second", value(peak.rate)}}));
+  return rows;
+}
+
+std::string peaks_of(const Session& session) {
+  std::string text;
+  for (const ArithmeticPeak& peak : session.peaks)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name_of(peak.arithmetic),
+                        shown(peak.rate.v, Show::rate_flops));
+  return text;
 }
 
 std::vector<ProofRow> proof_rows(const Proof& proof, const SamplingRules& rules) {

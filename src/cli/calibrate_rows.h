@@ -14,10 +14,11 @@ namespace kvplan {
 
 // One kind of work, over all its shapes.
 struct RateRow {
-  std::string what, load;  // "weights bf16", "1 row"
+  std::string what, load;  // "weights bf16", "1 row"; "decode attention bf16", "8 q/KV head"
   std::optional<BytesPerSecond> bytes;
   std::optional<FlopsPerSecond> flops;
-  std::optional<double> of_stream, noise;
+  std::optional<double> of_stream, of_peak, noise;
+  std::optional<Bound> bound;  // the nearer of the two
   std::int64_t shapes = 0;
 };
 template <>
@@ -27,14 +28,19 @@ inline constexpr auto description<RateRow> =
                field("bytes_per_second", &RateRow::bytes, "memory"),
                field("flops_per_second", &RateRow::flops, "arithmetic"),
                field("of_stream", &RateRow::of_stream, "of stream").as(Show::percent),
+               field("of_peak", &RateRow::of_peak, "of peak").as(Show::percent),
+               field("bound", &RateRow::bound, "binds"),
                field("noise", &RateRow::noise, "noise").as(Show::percent),
-               field("shapes", &RateRow::shapes, "shapes")};
+               field("shapes", &RateRow::shapes)};
 
 // Streams first. Each row has the medians of the larger half of its shapes.
 std::vector<RateRow> rate_rows(const Session&);
 
 // Every shape with all its samples.
 Array shape_rows(const Session&);
+// What registers allow, by what is multiplied; and as text: "fp32 236 GFLOP/s, bf16 472 GFLOP/s".
+Array peak_rows(const Session&);
+std::string peaks_of(const Session&);
 
 struct ProofRow {
   std::string step, weights;

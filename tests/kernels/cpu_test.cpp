@@ -145,6 +145,23 @@ TEST_CASE("a step runs its problems one after the other, each correctly and on i
   CHECK(!backend->prepare_step({product, GemmShape{1, 8, 100, &bf16}}));
 }
 
+TEST_CASE("what the products of a kernel are made of has a peak at its instruction set") {
+  for (const Isa isa : usable_isas()) {
+    const auto backend = backend_at(isa);
+    CHECK(backend->peak(Arithmetic::floats).value() > FlopsPerSecond(1e8));
+    CHECK(backend->peak(Arithmetic::bf16_pairs).has_value() == (isa == Isa::dot));
+    for (const char* name : {"bf16", "fp16", "int8-channel", "int4-g128"}) {
+      const auto run = backend->prepare(GemmShape{8, 64, 256, &format_named(name)});
+      run->sample();  // of several ways to do it the fastest is known then
+      REQUIRE(run->arithmetic());
+      CHECK(backend->peak(*run->arithmetic()));
+    }
+    const Format& bf16 = format_named("bf16");
+    CHECK(backend->prepare(DecodeAttentionShape{1, 8, 1, 64, 64, 70, &bf16, &bf16})->arithmetic() ==
+          (isa == Isa::dot ? Arithmetic::bf16_pairs : Arithmetic::floats));
+  }
+}
+
 TEST_CASE("the load of others is what was busy and not for this process") {
   // 4 processors for 10 s: others had 30 of 100 seconds before, 50 of 140 now.
   const Usage before{Seconds(100), Seconds(30)}, after{Seconds(140), Seconds(50)};

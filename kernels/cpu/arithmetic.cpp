@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/arithmetic.h"
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace kvplan {
+namespace {
+
+constexpr int kSums = 12;  // more than an instruction takes cycles: none waits for the one before
+constexpr std::int64_t kRounds = 200'000, kPasses = 5;
+
+// Numbers that a compiler does not know; sums of their products stay finite.
+struct Unknown {
+  volatile float half = 0.5f, small = 0x1p-10f;
+};
+
+// kSums vectors of 16 floats.
+[[gnu::always_inline]] inline float multiply_and_add(std::int64_t rounds) {
+  const Unknown unknown;
+  const float a = unknown.half, b = unknown.small;
+  std::array<float, std::size_t{kSums} * 16> sums{};
+  for (std::int64_t i = 0; i < rounds; ++i)
+    for (float& sum : sums) sum = sum * a + b;
+  float all = 0;
+  for (const float sum : sums) all += sum;
+  return all;
+}
+float portable(std::int64_t rounds) { return multiply_and_add(rounds); }
+
+KVPLAN_AVX2 float floats_256(std::int64_t rounds) {
+  const Unknown unknown;
+  const __m256 a = _mm256_set1_ps(unknown.half), b = _mm256_set1_ps(unknown.small);
+  __m256 sums[kSums];
+  for (__m256& sum : sums) sum = b;
+  for (std::int64_t i = 0; i < rounds; ++i)
+    for (__m256& sum : sums) sum = _mm256_fmadd_ps(sum, a, b);
+  for (int j = 1; j < kSums; ++j) sums[0] = _mm256_add_ps(sums[0], sums[j]);
+  return _mm256_cvtss_f32(sums[0]);
+}
+
+KVPLAN_AVX512 float floats_512(std::int64_t rounds) {
+  const Unknown unknown;
+  const __m512 a = _mm512_set1_ps(unknown.half), b = _mm512_set1_ps(unknown.small);
+  __m512 sums[kSums];
+  for (__m512& sum : sums) sum = b;
+  for (std::int64_t i = 0; i < rounds; ++i)
+    for (__m512& sum : sums) sum = _mm512_fmadd_ps(sum, a, b);
+  for (int j = 1; j < kSums; ++j) sums[0] = _mm512_add_ps(sums[0], sums[j]);
+  return _mm512_cvtss_f32(sums[0]);
+}
+
+KVPLAN_DOT float bf16_pairs(std::int64_t rounds) {
+  const Unknown unknown;
+  const auto a = reinterpret_cast<__m512bh>(_mm512_set1_ps(unknown.half));
+  const auto b = reinterpret_cast<__m512bh>(_mm512_set1_ps(unknown.small));
+  __m512 sums[kSums];
+  for (__m512& sum : sums) sum = _mm512_setzero_ps();
+  for (std::int64_t i = 0; i < rounds; ++i)
+    for (__m512& sum : sums) sum = _mm512_dpbf16_ps(sum, a, b);
+  for (int j = 1; j < kSums; ++j) sums[0] = _mm512_add_ps(sums[0], sums[j]);
+  return _mm512_cvtss_f32(sums[0]);
+}
+
+KVPLAN_DOT float word_pairs(std::int64_t rounds) {
+  const Unknown unknown;
+  const __m512i a = _mm512_set1_epi16(static_cast<short>(unknown.half * 4));
+  const __m512i b = _mm512_set1_epi16(static_cast<short>(unknown.small * 2048));
+  __m512i sums[kSums];
+  for (__m512i& sum : sums) sum = _mm512_setzero_si512();
+  for (std::int64_t i = 0; i < rounds; ++i)
+    for (__m512i& sum : sums) sum = _mm512_dpwssd_epi32(sum, a, b);
+  for (int j = 1; j < kSums; ++j) sums[0] = _mm512_add_epi32(sums[0], sums[j]);
+  return static_cast<float>(_mm512_cvtsi512_si32(sums[0]));
+}
+
+struct Loop {
+  Arithmetic arithmetic;
+  Isa isa;
+  std::int64_t products;  // of a round
+  float (*run)(std::int64_t rounds);
+};
+// The widest of a kind first.
+constexpr std::array kLoops = {
+    Loop{Arithmetic::word_pairs, Isa::dot, kSums * 32, word_pairs},
+    Loop{Arithmetic::bf16_pairs, Isa::dot, kSums * 32, bf16_pairs},
+    Loop{Arithmetic::floats, Isa::avx512, kSums * 16, floats_512},
+    Loop{Arithmetic::floats, Isa::avx2, kSums * 8, floats_256},
+    Loop{Arithmetic::floats, Isa::portable, kSums * 16, portable},
+};
+
+}  // namespace
+
+std::optional<FlopsPerSecond> arithmetic_peak(Team& team, Arithmetic arithmetic, Isa isa) {
+  const auto loop = std::find_if(kLoops.begin(), kLoops.end(), [&](const Loop& l) {
+    return l.arithmetic == arithmetic && l.isa <= isa;
+  });
+  if (loop == kLoops.end()) return std::nullopt;
+  std::vector<float> results(static_cast<std::size_t>(team.size()));
+  const double flops =
+      2.0 * static_cast<double>(loop->products * kRounds) * static_cast<double>(team.size());
+  FlopsPerSecond peak;
+  for (std::int64_t pass = 0; pass < kPasses; ++pass) {
+    const Seconds time = team.run([&](int t) { results[t] = loop->run(kRounds); });
+    peak = std::max(peak, Flops(flops) / time);
+  }
+  return peak;
+}
+
+}  // namespace kvplan
