@@ -144,6 +144,7 @@ constexpr std::array kRows = {
     Row{": kv_unified = {w}", each<set<"kv_unified">>},
     Row{": mla_attn = {n}", each<set<"mla_attn">>},
     Row{"type_k = '{w}', type_v = '{w}'", each<set<"cache_type_k">, set<"cache_type_v">>},
+    Row{"llama_kv_cache: attn_rot_k = {n}", [](StartLog&, const Found&) {}},  // only dates the log
     // Memory
     Row{": {w} KV buffer size = {n} MiB", one_more<&L::cache_buffers>},
     Row{": {w} RS buffer size = {n} MiB", one_more<&L::state_buffers>},
@@ -170,9 +171,9 @@ constexpr std::array kRows = {
 };
 
 constexpr std::array kForms = {
-    Form{"llama_kv_cache_init:", "b3000"},
-    Form{"llama_kv_cache_unified", "b5500"},
+    Form{"llama_kv_cache_init:", "b3000"}, Form{"llama_kv_cache_unified", "b5500"},
     Form{"llama_kv_cache:", "b6500"},
+    Form{"llama_kv_cache: attn_rot_k =", "b8600"},  // ggml-org/llama.cpp#21038
 };
 
 }  // namespace

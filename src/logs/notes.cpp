@@ -73,7 +73,7 @@ std::optional<Printed<Bytes>> size(std::string_view number, std::int64_t unit, i
   const double digit = std::pow(10.0, -std::max(printed, decimals));
   const double half = unit == 1 ? 0 : digit / 2 * static_cast<double>(unit);
   const Bytes value(std::llround(*x * static_cast<double>(unit)));
-  return Printed<Bytes>{value, value, Bytes(static_cast<std::int64_t>(half)), line, 1};
+  return Printed<Bytes>{value, value, Bytes(static_cast<std::int64_t>(std::ceil(half))), line, 1};
 }
 
 void begin(StartLog& log) {

@@ -214,6 +214,7 @@ ModelSpec configured(std::string_view model_type, const std::string& reach) {
 TEST_CASE("a file and a configuration of the same shape have the same caches, in every family") {
   for (const gguf::Architecture& a : gguf::architectures()) {
     if (a.state != gguf::Architecture::none || has_word(kByThemselves, a.name)) continue;
+    if (a.reads_as == "bert" && a.name != "bert") continue;  // no configuration of them is read
     CAPTURE(a.name);
     Keys keys = {{"block_count", 12},          {"embedding_length", 512},
                  {"attention.head_count", 8},  {"attention.head_count_kv", 2},

@@ -156,3 +156,19 @@ TEST_CASE("a diffusion model's file says that it decodes otherwise, as its confi
     CHECK(model.warnings[0].code == "diffusion");
   }
 }
+
+// Grouped heads as in EuroBERT; the file says nothing about being an encoder.
+TEST_CASE("encoders of other families keep no cache and generate nothing") {
+  for (const char* name : {"eurobert", "jina-bert-v2", "llama-embed", "neo-bert", "nomic-bert"}) {
+    CAPTURE(name);
+    const ModelSpec model = read(file_of(name, {{"block_count", 12},
+                                                {"embedding_length", 768},
+                                                {"feed_forward_length", 3072},
+                                                {"attention.head_count", 12},
+                                                {"attention.head_count_kv", 4},
+                                                {"context_length", 8192}}));
+    CHECK(model.layers.size() == 12);
+    CHECK_FALSE(generates(model));
+    CHECK(cache_groups(model, cache_formats("f16")).empty());
+  }
+}

@@ -232,6 +232,9 @@ TEST_CASE("colours, carriage returns and UTF-16 do not hide a line") {
 TEST_CASE("a log that names no version is dated by the form of its lines") {
   CHECK(text("llama_kv_cache_init:      CUDA0 KV buffer size =   160.00 MiB\n").version_hint ==
         "b3000");
+  CHECK(text("llama_kv_cache: size = 72.00 MiB ( 8192 cells, 8 layers, 4/1 seqs), K (f16): 72.00 "
+             "MiB, V (f16): 0.00 MiB\nllama_kv_cache: attn_rot_k = 0, n_embd_head_k_all = 576\n")
+            .version_hint == "b8600");
   CHECK(text("INFO GPU KV cache size: 178,880 tokens\n").version_hint == "0.8.3");
   CHECK(text("nothing that any engine prints\n").engine.empty());
 }

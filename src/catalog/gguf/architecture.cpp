@@ -38,6 +38,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "dream", .model_type = "Dream", .reads_as = "Dream", .causal = false},
     {.name = "ernie4_5", .model_type = "ernie4_5"},
     {.name = "ernie4_5-moe", .model_type = "ernie4_5_moe"},
+    {.name = "eurobert", .model_type = "eurobert", .reads_as = "bert", .causal = false},
     {.name = "exaone", .model_type = "exaone"},
     {.name = "exaone-moe", .model_type = "exaone_moe", .full_every = 4, .window = 128},
     {.name = "exaone4", .model_type = "exaone4", .full_every = 4},
@@ -75,6 +76,8 @@ constexpr Architecture kArchitectures[] = {
     {.name = "jais", .model_type = "jais"},
     {.name = "jais2", .model_type = "jais2"},
     {.name = "jamba", .model_type = "jamba", .reads_as = "jamba", .state = A::mamba1},
+    {.name = "jina-bert-v2", .model_type = "jina_bert_v2", .reads_as = "bert", .causal = false},
+    {.name = "jina-bert-v3", .model_type = "jina_bert_v3", .reads_as = "bert", .causal = false},
     {.name = "kimi-linear",
      .model_type = "kimi_linear",
      .reads_as = "kimi_linear",
@@ -85,6 +88,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "llada", .model_type = "llada", .reads_as = "Dream", .causal = false},
     {.name = "llada-moe", .model_type = "llada_moe", .reads_as = "Dream", .causal = false},
     {.name = "llama", .model_type = "llama"},
+    {.name = "llama-embed", .model_type = "llama_bidirec", .reads_as = "bert", .causal = false},
     {.name = "llama4",
      .model_type = "llama4",
      .full_every = 4,
@@ -111,6 +115,9 @@ constexpr Architecture kArchitectures[] = {
      .model_type = "nemotron_h",
      .reads_as = "nemotron_h",
      .state = A::mamba2_blocks},
+    {.name = "neo-bert", .model_type = "neobert", .reads_as = "bert", .causal = false},
+    {.name = "nomic-bert", .model_type = "nomic_bert", .reads_as = "bert", .causal = false},
+    {.name = "nomic-bert-moe", .model_type = "nomic_bert_moe", .reads_as = "bert", .causal = false},
     {.name = "olmo", .model_type = "olmo"},
     {.name = "olmo2", .model_type = "olmo2", .full_every = 4},
     {.name = "olmoe", .model_type = "olmoe"},
@@ -158,8 +165,7 @@ constexpr Architecture kArchitectures[] = {
 };
 
 constexpr Refusal kRefusals[] = {
-    {"eurobert gemma-embedding jina-bert-v2 jina-bert-v3 llama-embed modern-bert neo-bert "
-     "nomic-bert nomic-bert-moe t5encoder",
+    {"gemma-embedding modern-bert t5encoder",
      "an encoder keeps no cache between tokens; kv-plan plans decoders",
      "Its weights are listed by kv-plan import --tensors."},
     {"clip", "this file is a tower for images or sound (mmproj), no language model",

@@ -222,14 +222,16 @@ void Reader::read_recurrent() {
     m_.recurrent.push_back(m_.kv_heads[i] == 0 && !(blocks && m_.inner[i] > 0));
 }
 
-// The file stores an indexer where a layer owns one; a catalog entry says it in words.
+// The file stores an indexer where a layer owns one; a catalog entry says it in words, a log in
+// numbers or, where all layers do, not at all.
 void Reader::read_indexers() {
   const Node* types = k_.find({kIndexerTypes});
   if (!k_.integer({"attention.indexer.top_k"}, 1)) return;
-  m_.indexers.resize(static_cast<std::size_t>(m_.blocks), false);
-  if (file_.tensors.empty() && types)
+  const bool listed = file_.tensors.empty();
+  m_.indexers.resize(static_cast<std::size_t>(m_.blocks), listed && !types);
+  if (listed && types)
     for (std::size_t i = 0; i < types->items.size() && i < m_.indexers.size(); ++i)
-      m_.indexers[i] = types->items[i].text == kOwnsIndexer;
+      m_.indexers[i] = types->items[i].text == kOwnsIndexer || types->items[i].text == "1";
   TensorPlaces places;
   for (const Tensor& t : file_.tensors) {
     if (!t.name.ends_with(".indexer.attn_k.weight")) continue;
