@@ -98,7 +98,7 @@ class LlamaCpp final : public Engine {
   // Whether more tokens ever need more bytes.
   bool growing() const {
     return std::any_of(devices_.begin(), devices_.end(),
-                       [](const Device& d) { return d.per_cell.n > 0; });
+                       [](const Device& d) { return d.per_cell.n > 0 || !d.per_entry.empty(); });
   }
   Bytes fullest(const Cells& cells) const {
     Bytes most;

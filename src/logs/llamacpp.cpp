@@ -148,6 +148,8 @@ constexpr std::array kRows = {
     // Memory
     Row{": {w} KV buffer size = {n} MiB", one_more<&L::cache_buffers>},
     Row{": {w} RS buffer size = {n} MiB", one_more<&L::state_buffers>},
+    Row{"DSV4 {w} state buffer size = {n} MiB",
+        [](StartLog& log, const Found& f) { add_to<&L::state_cache>(log, f, 1); }},
     Row{": {w} compute buffer size = {n} MiB", instead<&L::compute_buffers>},
     Row{": {w} model buffer size = {n} MiB", one_more<&L::weight_buffers>},
     Row{"load_tensors: {w} buffer size = {n} MiB", one_more<&L::weight_buffers>},

@@ -17,7 +17,8 @@ using namespace kvplan::testing;
 
 namespace {
 
-// LLM_ARCH_NAMES of src/llama-arch.cpp, ggml-org/llama.cpp at 00395eb (2026).
+// LLM_ARCH_NAMES of src/llama-arch.cpp, ggml-org/llama.cpp at 00395eb (2026), and of the newer ones
+// at 0c1e570 those that their keys alone do not describe.
 constexpr const char* kLlamaCpp[] = {"clip",
                                      "llama",
                                      "llama4",
@@ -153,7 +154,9 @@ constexpr const char* kLlamaCpp[] = {"clip",
                                      "maincoder",
                                      "kimi-linear",
                                      "talkie",
-                                     "mellum"};
+                                     "mellum",
+                                     "bailingmoe3",
+                                     "kimi-k3"};
 
 }  // namespace
 

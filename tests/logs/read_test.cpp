@@ -45,7 +45,7 @@ TEST_CASE("a start of vLLM V0 gives every line of its budget") {
   CHECK(log.non_torch->least == gib(0.35));
   CHECK(log.activation->least == gib(2.07));
   CHECK(log.pool->least == gib(3.81));
-  CHECK(log.pool->half == Bytes(kGiB / 200));
+  CHECK(log.pool->half == Bytes(kGiB / 200 + 1));
   CHECK(log.blocks->least == 1952);
   CHECK(log.host_blocks->least == 2048);
   CHECK(log.concurrency->least == 1.56);
@@ -124,7 +124,7 @@ TEST_CASE("ranks that print different memory give the least and the most") {
       "(Worker_TP1 pid=2) INFO [gpu_worker.py:480] Available KV cache memory: 5.0 GiB\n");
   CHECK(log.pool->least == gib(5.0));
   CHECK(log.pool->most == gib(6.87));
-  CHECK(log.pool->half == Bytes(kGiB / 200));  // "5.0" was rounded to hundredths
+  CHECK(log.pool->half == Bytes(kGiB / 200 + 1));  // "5.0" was rounded to hundredths
   CHECK(log.pool->times == 2);
 }
 

@@ -35,6 +35,21 @@ Bytes latent_row(const Latent& l, const CacheFormats& f, LatentCache stored) {
   return stored == LatentCache::alone ? key : key + row(*f.value, l.latent);
 }
 
+// What a compressor has of the tokens of its next entry: rows and their weights, in fp32. That of
+// every fourth token makes two overlapping series (src/llama-kv-cache-dsv4.cpp).
+Bytes compressor_row(std::int64_t ratio, std::int64_t width) {
+  constexpr std::int64_t kOverlapping = 4;
+  const std::int64_t series = ratio == kOverlapping ? 2 : 1;
+  return Bytes(
+      checked_mul(checked_mul(2 * series * ratio, checked_mul(series, width)), kStateBytes));
+}
+
+std::int64_t entry_width(const Mixer& mixer) {
+  if (const auto* a = std::get_if<Attention>(&mixer.kind)) return a->k_width;
+  const auto* l = std::get_if<Latent>(&mixer.kind);
+  return l ? checked_add(l->latent, l->rope) : 0;
+}
+
 Bytes state_row(const Recurrent& r) {
   if (r.kind == Recurrent::compressor)
     throw Error("how llama.cpp keeps compressed caches is not known").of("--engine");
@@ -56,9 +71,12 @@ class Dealer {
     if (const auto* r = std::get_if<Recurrent>(&mixer.kind)) device.per_state += state_row(*r);
     if (mixer.beside) device.per_state += state_row(*mixer.beside);
     if (mixer.shares_cache_of || !mixer.causal || !serving_.caches) return;
-    for (const Reach& reach : mixer.reach) add_cells(device, reach, cell_bytes(mixer, f));
-    if (mixer.sparse && mixer.sparse->owns_keys)
-      device.per_cell += row(*f.key, checked_mul(mixer.sparse->key_heads, mixer.sparse->width));
+    for (const Reach& reach : mixer.reach) {
+      add_cells(device, reach, cell_bytes(mixer, f));
+      if (const auto* c = std::get_if<Compressed>(&reach))
+        device.per_state += compressor_row(c->ratio, entry_width(mixer));
+    }
+    if (mixer.sparse && mixer.sparse->owns_keys) add_index(device, *mixer.sparse, f);
   }
 
  private:
@@ -66,9 +84,22 @@ class Dealer {
     if (const auto* l = std::get_if<Latent>(&mixer.kind)) return latent_row(*l, f, serving_.latent);
     const auto* a = std::get_if<Attention>(&mixer.kind);
     if (!a) return Bytes(0);
-    if (a->v_is_k) throw Error("how llama.cpp keeps shared rows is not known").of("--engine");
+    if (a->v_is_k) return row(*f.key, checked_mul(a->kv_heads, a->k_width));
     const std::int64_t v = serving_.flash ? checked_mul(a->kv_heads, a->v_width) : widest_;
     return row(*f.key, checked_mul(a->kv_heads, a->k_width)) + row(*f.value, v);
+  }
+
+  static void add_index(Device& device, const Sparse& s, const CacheFormats& f) {
+    const Bytes key = row(*f.key, checked_mul(s.key_heads, s.width));
+    if (s.ratio == 1) return void(device.per_cell += key);
+    add_entries(device, s.ratio, key);
+    device.per_state += compressor_row(s.ratio, s.width);
+  }
+
+  static void add_entries(Device& device, std::int64_t ratio, Bytes bytes) {
+    for (auto& [tokens, sum] : device.per_entry)
+      if (tokens == ratio) return void(sum += bytes);
+    device.per_entry.emplace_back(ratio, bytes);
   }
 
   static void add_cells(Device& device, const Reach& reach, Bytes bytes) {
@@ -76,15 +107,15 @@ class Dealer {
       device.per_cell += bytes;
       return;
     }
+    if (const auto* c = std::get_if<Compressed>(&reach))
+      return add_entries(device, c->ratio, bytes);
     Tokens size;
     if (const auto* w = std::get_if<Window>(&reach))
       size = w->size;
     else if (const auto* c = std::get_if<Chunk>(&reach))
       size = c->size;
-    else if (std::holds_alternative<Source>(reach))
-      return;  // T5: every step makes the keys and values of the encoder's output anew
     else
-      throw Error("how llama.cpp keeps compressed caches is not known").of("--engine");
+      return;  // T5: every step makes the keys and values of the encoder's output anew
     for (auto& [window, sum] : device.per_window_cell)
       if (window == size) return void(sum += bytes);
     device.per_window_cell.emplace_back(size, bytes);
@@ -144,9 +175,12 @@ Bytes held_by_host(const ModelSpec& model, const CacheFormats& cache, const Serv
 }
 
 Bytes cache_bytes(const Device& device, const Serving& serving, const Cells& cells) {
+  constexpr std::int64_t kEntries = 256;  // entries are allotted by so many
   Bytes sum = device.per_cell * cells.cells * cells.streams;
   for (const auto& [window, bytes] : device.per_window_cell)
     sum += bytes * window_cells(serving, cells, window) * cells.streams;
+  for (const auto& [ratio, bytes] : device.per_entry)
+    sum += bytes * round_up(ceil_div(cells.cells, ratio), kEntries) * cells.streams;
   return sum + device.per_state * checked_mul(cells.sequences, 1 + serving.rollback);
 }
 

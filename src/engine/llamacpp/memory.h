@@ -13,7 +13,8 @@ namespace kvplan::llamacpp {
 struct Device {
   Bytes per_cell;  // layers that look at everything
   std::vector<std::pair<Tokens, Bytes>> per_window_cell;
-  Bytes per_state;  // all recurrent layers, one row
+  std::vector<std::pair<std::int64_t, Bytes>> per_entry;  // layers with an entry per so many tokens
+  Bytes per_state;                                        // all recurrent layers, one row
   Bytes weights;
 };
 

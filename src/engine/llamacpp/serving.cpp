@@ -107,6 +107,7 @@ Serving server_of(const EngineOptions& asked, const ModelSpec& model, const Cach
   s.full_windows =
       settings.boolean("swa_full").value_or(false) || !rules.windows || ignores_windows(model);
   s.caches = keeps_caches(model);
+  s.own_streams = model.model_type == "deepseek_v4";
   s.latent = latent_of(settings, rules, keeps_heads(model));
   read_draft(settings, model, s);
   check_cache(cache, s.flash, "flash_attn");
@@ -149,6 +150,7 @@ Cells cells_of(const Serving& s, Tokens context, std::int64_t batch) {
   const std::int64_t total = round_up(std::max<std::int64_t>(asked, 1), s.padding);
   c.streams = c.unified ? 1 : c.sequences;
   c.cells = c.unified ? total : round_up(std::max<std::int64_t>(total / c.sequences, 1), s.padding);
+  if (s.own_streams) c.streams = c.sequences, c.unified = false;
   return c;
 }
 

@@ -17,6 +17,8 @@ struct Serving {
   std::int64_t default_slots = 1;
   bool streams = false;  // slots have cells of their own unless the cache is unified
   std::optional<bool> unified;
+  bool own_streams =
+      false;  // even where the cache is unified: as many cells for each (DeepSeek-V4)
   std::int64_t padding = 1;
   std::int64_t batch = 512;  // tokens of one step, the micro-batch
   bool flash = false;
