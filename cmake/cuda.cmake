@@ -50,6 +50,8 @@ target_sources(kvplan_kernels PRIVATE
   kernels/cuda/device.cpp
   kernels/cuda/latent.cu
   kernels/cuda/prefill.cu
+  kernels/cuda/properties.cpp
+  kernels/cuda/recording.cpp
   kernels/cuda/stream.cu
   kernels/cuda/weight_stream.cu
 )

@@ -2,93 +2,14 @@
 // The CUDA runtime as a Gpu. Linked statically, so that the program starts without a driver.
 #include "kernels/cuda/device.h"
 
-#include <cuda_runtime.h>
-
-#include <cctype>
-#include <string>
-
 #include "kernels/cuda/clock.h"
 #include "kernels/cuda/cublaslt.h"
+#include "kernels/cuda/properties.h"
+#include "kernels/cuda/recording.h"
+#include "kernels/cuda/runtime.h"
 
 namespace kvplan {
 namespace {
-
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  cudaGetLastError();  // or the next call reports it again
-  throw Error(std::string("CUDA: ") + what + ": " + cudaGetErrorString(status))
-      .advise("If other programs use the GPU, end them and run again.");
-}
-
-// Streams, events and graphs are released by the function that made them possible.
-template <class Handle, cudaError_t (*kDestroy)(Handle)>
-class Owned {
- public:
-  Owned() = default;
-  ~Owned() {
-    if (handle_) kDestroy(handle_);
-  }
-  Owned(const Owned&) = delete;  // owns the handle
-  Owned& operator=(const Owned&) = delete;
-  Handle* operator&() { return &handle_; }  // to be filled
-  operator Handle() const { return handle_; }
-
- private:
-  Handle handle_ = nullptr;
-};
-using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
-using Event = Owned<cudaEvent_t, cudaEventDestroy>;
-using Graph = Owned<cudaGraph_t, cudaGraphDestroy>;
-using Executable = Owned<cudaGraphExec_t, cudaGraphExecDestroy>;
-
-int attribute(cudaDeviceAttr which, int device) {
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, which, device), "device attribute");
-  return value;
-}
-
-// "NVIDIA H100 80GB HBM3" → "nvidia-h100-80gb-hbm3".
-std::string canonical(const std::string& title) {
-  std::string name;
-  for (const char c : title)
-    name += std::isalnum(static_cast<unsigned char>(c))
-                ? static_cast<char>(std::tolower(static_cast<unsigned char>(c)))
-                : '-';
-  return name;
-}
-
-class CudaRecording : public Recording {
- public:
-  CudaRecording(cudaStream_t stream, const std::function<void()>& enqueue) : stream_(stream) {
-    check(cudaEventCreate(&start_), "event");
-    check(cudaEventCreate(&end_), "event");
-    Graph graph;
-    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "graph");
-    try {
-      enqueue();
-    } catch (...) {
-      cudaStreamEndCapture(stream, &graph);
-      throw;
-    }
-    check(cudaStreamEndCapture(stream, &graph), "graph");
-    check(cudaGraphInstantiate(&executable_, graph, 0), "graph");
-  }
-
-  Seconds play() override {
-    check(cudaEventRecord(start_, stream_), "event");
-    check(cudaGraphLaunch(executable_, stream_), "graph launch");
-    check(cudaEventRecord(end_, stream_), "event");
-    check(cudaEventSynchronize(end_), "kernel");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, start_, end_), "event");
-    return Seconds(static_cast<double>(milliseconds) / 1e3);
-  }
-
- private:
-  cudaStream_t stream_;
-  Event start_, end_;
-  Executable executable_;
-};
 
 class CudaGpu : public Gpu {
  public:
@@ -97,10 +18,10 @@ class CudaGpu : public Gpu {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
   }
 
-  DeviceSpec spec() const override;
-  GpuLimits limits() const override;
+  DeviceSpec spec() const override { return cuda_spec(device_); }
+  GpuLimits limits() const override { return cuda_limits(device_); }
   std::optional<Hertz> clock() override {
-    if (!clock_) clock_.emplace(bus());
+    if (!clock_) clock_.emplace(cuda_bus(device_));
     return clock_->now();
   }
   std::vector<std::string> missing() const override {
@@ -166,7 +87,7 @@ class CudaGpu : public Gpu {
     return blas_->plan(spec, stream_, workspace_->data(), kWorkspace);
   }
   std::unique_ptr<Recording> record(const std::function<void()>& enqueue) override {
-    return std::make_unique<CudaRecording>(stream_, enqueue);
+    return cuda_recording(stream_, enqueue);
   }
   void finish() override { check(cudaStreamSynchronize(stream_), "kernel"); }
 
@@ -182,12 +103,6 @@ class CudaGpu : public Gpu {
           kernel.name);
   }
 
-  std::string bus() const {
-    char text[32] = "";
-    check(cudaDeviceGetPCIBusId(text, sizeof(text), device_), "bus");
-    return text;
-  }
-
   static constexpr int kMajor = CUDART_VERSION / 1000;
   static constexpr std::size_t kWorkspace = 32u << 20;  // what cuBLAS itself takes on Hopper
 
@@ -198,42 +113,6 @@ class CudaGpu : public Gpu {
   std::unique_ptr<CublasLt> blas_;
   std::unique_ptr<GpuBuffer> workspace_;
 };
-
-GpuLimits CudaGpu::limits() const {
-  GpuLimits limits;
-  limits.processors = attribute(cudaDevAttrMultiProcessorCount, device_);
-  limits.capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor, device_) +
-                      attribute(cudaDevAttrComputeCapabilityMinor, device_);
-  limits.shared_per_block = Bytes(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device_));
-  limits.last_level_cache = Bytes(attribute(cudaDevAttrL2CacheSize, device_));
-  std::size_t free = 0, total = 0;
-  check(cudaMemGetInfo(&free, &total), "memory");
-  limits.free_memory = Bytes(static_cast<std::int64_t>(free));
-  return limits;
-}
-
-DeviceSpec CudaGpu::spec() const {
-  cudaDeviceProp properties;
-  check(cudaGetDeviceProperties(&properties, device_), "device");
-  const GpuLimits limit = limits();
-  DeviceSpec spec;
-  spec.title = properties.name;
-  spec.name = canonical(spec.title);
-  spec.vendor = "NVIDIA";
-  spec.kind = "gpu";
-  spec.compute_capability =
-      std::to_string(limit.capability / 10) + "." + std::to_string(limit.capability % 10);
-  spec.architecture = "sm_" + std::to_string(limit.capability);
-  spec.processors = limit.processors;
-  spec.memory = {Bytes(static_cast<std::int64_t>(properties.totalGlobalMem)), "CUDA driver"};
-  spec.memory_marketed = spec.memory;
-  spec.last_level_cache = Fact<Bytes>{limit.last_level_cache, "CUDA driver"};
-  // Two transfers a clock; kHz and bits as the driver has them.
-  const double rate = 2e3 * attribute(cudaDevAttrMemoryClockRate, device_) *
-                      attribute(cudaDevAttrGlobalMemoryBusWidth, device_) / 8;
-  if (rate > 0) spec.bandwidth = {BytesPerSecond(rate), "CUDA driver: memory clock x bus width"};
-  return spec;
-}
 
 // Before a driver call succeeds, the count is not touched.
 std::string why_no_device(cudaError_t status) {

@@ -26,11 +26,12 @@ LocalBackend local_backend(std::string_view kind, std::string_view device) {
   if (kind != "auto" && kind != "cpu" && kind != "cuda")
     throw Error("'" + std::string(kind) + "' is none of auto, cpu and cuda").of("--backend");
   LocalBackend local;
-  std::string present;
+  std::string present, why_not;
   for (BackendChoice& choice : all_backends()) {
     if (kind != "auto" && choice.name != kind) continue;
     if (!choice.backend) {
-      local.passed_over.push_back(choice.name + ": " + choice.why_not);
+      why_not = choice.why_not;
+      local.passed_over.push_back(choice.name + ": " + why_not);
       continue;
     }
     const DeviceSpec spec = choice.backend->device();
@@ -40,8 +41,7 @@ LocalBackend local_backend(std::string_view kind, std::string_view device) {
     }
     present += (present.empty() ? "" : ", ") + spec.name;
   }
-  if (present.empty())
-    throw Error("is not here: " + local.passed_over.front()).of("--backend " + std::string(kind));
+  if (present.empty()) throw Error("is not here: " + why_not).of("--backend " + std::string(kind));
   throw Error("no device of this machine is called '" + std::string(device) + "'")
       .of("--device")
       .advise("There is " + present + ".");

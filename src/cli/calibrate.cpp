@@ -110,15 +110,22 @@ std::string users_profile_path(const Profile& profile) {
   return folder + "/profiles/" + profile.device + ".yaml";
 }
 
+std::unique_ptr<Output> place_to_save(const Request& request) {
+  return request.save ? std::make_unique<Output>(*request.save) : nullptr;
+}
+
 std::optional<std::string> save_profile(const Request& request, const Profile& profile,
-                                        const std::optional<std::string>& otherwise) {
-  if (!request.save && !otherwise) return std::nullopt;
-  const std::string path = request.save.value_or(otherwise.value_or(""));
-  const auto folder = std::filesystem::path(path).parent_path();
+                                        const std::optional<std::string>& otherwise,
+                                        Output* place) {
+  if (place) {
+    place->write(profile_text(profile));
+    return place->is_stdout() ? std::nullopt : request.save;
+  }
+  if (!otherwise) return std::nullopt;
   std::error_code ignored;  // the output says what is wrong
-  if (!request.save) std::filesystem::create_directories(folder, ignored);
-  Output(path).write(profile_text(profile));
-  return path == "-" ? std::nullopt : std::optional(path);
+  std::filesystem::create_directories(std::filesystem::path(*otherwise).parent_path(), ignored);
+  Output(*otherwise).write(profile_text(profile));
+  return otherwise;
 }
 
 Answer answer_profile(const Profile& profile, const std::optional<std::string>& saved_to,
@@ -150,6 +157,7 @@ Answer answer_calibrate(const Request& request, const Catalog& catalog) {
   }
   if (!request.run_device)
     throw Error("needs the device that was measured").of("--from").advise("Say --device h100-sxm.");
+  const auto place = place_to_save(request);
   const DeviceSpec device = device_named(catalog, *request.run_device);
   const MeasuredTable table = read_all(request.from, device),
                       holdout = read_all(request.holdout, device);
@@ -167,7 +175,8 @@ Answer answer_calibrate(const Request& request, const Catalog& catalog) {
   if (profile.fits.empty()) throw no_fit_of(table).of("--from");
   judge(profile.fits, holdout.rows, options.caches);
   std::vector<Warning> warnings = remarks_on(table, holdout, profile.fits, device);
-  return answer_profile(profile, save_profile(request, profile, std::nullopt), std::move(warnings));
+  return answer_profile(profile, save_profile(request, profile, std::nullopt, place.get()),
+                        std::move(warnings));
 }
 
 }  // namespace kvplan

@@ -135,7 +135,7 @@ Document document_of(const Outcome& o, const SessionOptions& options) {
   rates.notes = {
       "Medians of the larger half of the shapes, with cold caches. Of stream: beside the "
       "fastest plain read of the same round. Noise: 10th to 90th percentile. q: queries."};
-  if (!o.session.peaks.empty())
+  if (!o.session.peaks.empty() && !o.session.shapes.empty())
     rates.notes.push_back("Of peak: beside what the cores multiply and add in registers alone (" +
                           peaks_of(o.session) + "). Binds: the nearer of the two limits.");
   Table fits = table<Fit>("fit", "Fit");
@@ -153,6 +153,7 @@ Answer answer_calibrate_local(const Request& request) {
   LocalBackend local =
       local_backend(request.backend.value_or("auto"), request.run_device.value_or(""));
   const SessionOptions options = options_of(request, *local.backend);
+  const auto place = place_to_save(request);
   Outcome outcome = measure(*local.backend, options);
   stamp(outcome.profile);
   std::vector<Warning> warnings = remarks_on(outcome.session);
@@ -164,8 +165,10 @@ Answer answer_calibrate_local(const Request& request) {
   const auto usual_place =
       outcome.session.partial ? std::nullopt : std::optional(users_profile_path(outcome.profile));
   if (outcome.profile.fits.empty())
-    document.closing.push_back("No profile was written: too little was measured for a fit.");
-  else if (const auto path = save_profile(request, outcome.profile, usual_place))
+    document.closing.push_back(
+        "No profile was written: too little was measured for a fit. Calibrate when the machine is "
+        "idle, or give it more time with --full.");
+  else if (const auto path = save_profile(request, outcome.profile, usual_place, place.get()))
     document.closing.push_back("The profile is in " + *path + ".");
   document.body.emplace_back("warnings", value(warnings));
   return {std::move(document), outcome.session.partial ? kInterrupted : 0, std::move(warnings)};
