@@ -8,7 +8,8 @@
 
 namespace kvplan {
 
-// The fastest of several undisturbed passes of about a millisecond; empty where `isa` has no such instruction.
+// The fastest of several undisturbed passes of about a millisecond; empty where `isa` has no such
+// instruction.
 std::optional<FlopsPerSecond> arithmetic_peak(Team&, Arithmetic, Isa);
 
 }  // namespace kvplan

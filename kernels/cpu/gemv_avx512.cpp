@@ -46,7 +46,8 @@ struct Int4 {
 
 template <class Weights, int kM, int kRows>
 struct FloatBlock {
-  static constexpr int kTogether = kM == kTileRows ? 3 : 4;
+  // With one row of x one stream of memory is faster than four.
+  static constexpr int kTogether = kM == kTileRows ? 3 : kM == 1 ? 1 : 4;
   static constexpr std::int64_t kInputBytes = sizeof(float);
   static std::int64_t row_bytes(std::int64_t k) { return k / kGemvBlock * Weights::kBlockBytes; }
   using Sums = GemvSums<kM, kRows>;
