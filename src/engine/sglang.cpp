@@ -5,6 +5,7 @@
 
 #include "cost/rank.h"
 #include "engine/budget_lines.h"
+#include "engine/sglang/fraction.h"
 #include "engine/sglang/pool.h"
 #include "engine/stages.h"
 

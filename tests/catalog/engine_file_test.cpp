@@ -56,7 +56,7 @@ TEST_CASE("a default follows the version, the device and the ranks") {
   CHECK(taken("llama.cpp", "parallel", "b6000") == "1");
   CHECK(taken("llama.cpp", "parallel", "b7000") == "4");  // ggml-org/llama.cpp#16736
   // sglang/srt/server_args.py: below 35 GiB graphs of 24 sequences, of 80 from four ranks on.
-  CHECK(taken("sglang", "cuda_graph_max_bs", "0.5", 24, "rtx-4090") == "24");
+  CHECK(taken("sglang", "cuda_graph_max_bs", "0.5.9", 24, "rtx-4090") == "24");
   CHECK(taken("sglang", "cuda_graph_max_bs", "0.5", 24, "rtx-4090", 4) == "80");
   CHECK(taken("trtllm", "kv_cache_config.tokens_per_block", "0.17") == "64");
   CHECK(taken("trtllm", "kv_cache_config.tokens_per_block", "1.0") == "32");

@@ -7,6 +7,7 @@
 
 #include "engine/logged_shape.h"
 #include "engine/options.h"
+#include "engine/sglang/fraction.h"
 #include "engine/sglang/pool.h"
 #include "engine/shapes.h"
 #include "engine/vllm_models.h"
@@ -23,9 +24,9 @@ std::unique_ptr<Engine> sglang_of(const ModelSpec& model,
   return make_engine(options, model, deployment);
 }
 
-double share_of(std::int64_t gib, std::int64_t tp,
-                std::map<std::string, std::string> settings = {}) {
-  const EngineOptions options = engine_options("sglang", std::move(settings));
+double share_of(std::int64_t gib, std::int64_t tp, std::map<std::string, std::string> settings = {},
+                const char* engine = "sglang@0.5.9") {
+  const EngineOptions options = engine_options(engine, std::move(settings));
   Parallelism parallel;
   parallel.tp = tp;
   return sglang::memory_fraction(options, model_of({}), parallel, Bytes(gib * kGiB)).value;
@@ -159,8 +160,8 @@ TEST_CASE("attention that is spread over ranks spreads the requests") {
 }
 
 TEST_CASE("the default share follows the device's memory") {
-  // 24 GiB: chunk 4096, batch 24: 512 + 1.5 x 4096 + 2 x 24 + 128 = 6,832 MiB of 24,576.
-  CHECK(share_of(24, 1) == doctest::Approx(0.722));
+  // 24 GiB: chunk 2048, batch 24: 512 + 1.5 x 2048 + 2 x 24 + 128 = 3,760 MiB of 24,576.
+  CHECK(share_of(24, 1) == doctest::Approx(0.847));
   // 80 GiB: 512 + 1.5 x 8192 + 2 x 256 + 128 = 13,440 MiB of 81,920.
   CHECK(share_of(80, 1) == doctest::Approx(0.836));
   CHECK(share_of(80, 1, {{"chunked_prefill_size", "2048"}}) == doctest::Approx(0.875));  // 10,240
@@ -169,12 +170,43 @@ TEST_CASE("the default share follows the device's memory") {
   CHECK_THROWS_AS(share_of(80, 1, {{"mem_fraction_static", "1.5"}}), Error);
 }
 
+TEST_CASE("the default share follows the version") {
+  const auto share = [](const char* version, std::int64_t gib, std::int64_t tp = 1,
+                        std::map<std::string, std::string> set = {}) {
+    return share_of(gib, tp, std::move(set), version);
+  };
+  // By ranks: 0.88 to 0.79; of 140 GiB all but 18 GiB.
+  CHECK(share("sglang@0.4.6", 80) == doctest::Approx(0.88));
+  CHECK(share("sglang@0.4.6", 80, 8) == doctest::Approx(0.81));
+  CHECK(share("sglang@0.4.6", 140) == doctest::Approx(122.0 / 140));
+  // By memory: 9.5 GiB and half a GiB a rank of 80; 2.8 and a tenth of 24.
+  CHECK(share("sglang@0.4.9", 80) == doctest::Approx(0.875));
+  CHECK(share("sglang@0.4.9", 80, 8) == doctest::Approx(0.831));
+  CHECK(share("sglang@0.4.9", 24) == doctest::Approx(0.879));
+  CHECK(share("sglang@0.4.9", 80, 1, {{"speculative_algorithm", "EAGLE"}}) ==
+        doctest::Approx(0.85));
+  // By sizes: batch 16, then 24; 42 graphs of the prefill of 8 MiB; chunk 4096, batch 48 and 50.
+  CHECK(share("sglang@0.5.3", 24) == doctest::Approx(0.848));
+  CHECK(share("sglang@0.5.18", 24) == doctest::Approx(0.833));
+  CHECK(share("sglang@0.5.23", 24) == doctest::Approx(0.704));
+  // 13,440 MiB and 58 graphs; 4 GiB for a draft, then none.
+  CHECK(share("sglang@0.5.12", 80) == doctest::Approx(0.83));
+  CHECK(share("sglang@0.5.12", 80, 1, {{"speculative_algorithm", "EAGLE"}}) ==
+        doctest::Approx(0.78));
+  CHECK(share("sglang@0.5.23", 80, 1, {{"speculative_algorithm", "EAGLE"}}) ==
+        doctest::Approx(0.83));
+  CHECK(share("sglang@0.5.23", 80, 1, {{"disable_prefill_cuda_graph", "true"}}) ==
+        doctest::Approx(0.836));
+  CHECK(sglang::prefill_graphs(2048) == 42);
+  CHECK(sglang::prefill_graphs(8192) == 58);
+}
+
 TEST_CASE("what is left is the share of the free memory less the weights") {
   DeviceSpec device;
   device.memory.value = Bytes(80 * kGiB);
   const auto engine = sglang_of(model_of({{32, attention(8, 128)}}), {});
   const Budget b = engine->budget(device);
-  CHECK(b.utilization == doctest::Approx(0.836));
+  CHECK(b.utilization == doctest::Approx(0.83));
   CHECK(b.kv_pool.value == b.memory - b.non_torch.value - b.reserved.value - b.weights.value);
   CHECK(b.kv_pool.low < b.kv_pool.value);
   CHECK(b.kv_pool.value < b.kv_pool.high);

@@ -3,7 +3,6 @@
 #include "engine/sglang/serving.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/settings.h"
 #include "engine/version.h"
@@ -62,28 +61,6 @@ constexpr Version kPadsStates{0, 5, 16};
 constexpr double kCompressedShare = 0.1;
 constexpr std::int64_t kCompressedRequests = 256;
 
-double reserved_mib(const EngineOptions& options, const Parallelism& p, Bytes memory) {
-  const Settings given(options);
-  const bool spread =
-      given.boolean("enable_dp_attention").value_or(false) || (p.dp > 1 && p.ep > 1);
-  const std::int64_t ranks = spread ? checked_mul(p.tp, p.dp) : p.tp;  // of a stage
-  Site site = site_of(options, ranks);
-  site.memory = memory;
-  const Settings settings(options, site);
-  const auto chunk = static_cast<double>(
-      std::max<std::int64_t>(settings.needed_integer("chunked_prefill_size"), 2048));
-  const auto batch = static_cast<double>(settings.needed_integer("cuda_graph_max_bs"));
-  double mib = 512 + 1.5 * chunk + 2 * batch + static_cast<double>(ranks * p.pp) * 128;
-  if (spread) {
-    const double groups = static_cast<double>(settings.integer("dp_size").value_or(p.dp));
-    mib += 3 * batch * groups + (batch > 300 ? 1.5 * batch * groups : 0);
-  }
-  if (memory > Bytes(60 * kGiB)) mib = std::max(mib, 10240.0);
-  const std::string algorithm = settings.text("speculative_algorithm").value_or("");
-  if (algorithm == "STANDALONE") return mib + 6144;
-  return algorithm.starts_with("EAGLE") || algorithm == "NEXTN" ? mib + 2048 : mib;
-}
-
 }  // namespace
 
 Serving serving_of(const EngineOptions& options, const ModelSpec& model, const Parallelism& p) {
@@ -115,6 +92,8 @@ Serving serving_of(const EngineOptions& options, const ModelSpec& model, const P
     s.states_per_request = 1;
   else if (settings.text("mamba_scheduler_strategy") == "extra_buffer")
     s.states_per_request = s.draft_tokens > 0 ? 4 : 5;
+  else if (settings.text("mamba_scheduler_strategy") == "extra_buffer_lazy")
+    s.states_per_request = 4;
   if (!is_recurrent(model)) s.draft_tokens = 0;
   return s;
 }
@@ -128,23 +107,6 @@ CacheFormats formats_of(const EngineOptions& options, const ModelSpec& model,
   if (sparse || has_shared_rows(model)) formats = cache_formats("fp8_ds_mla");
   formats.index = &format_named("fp8-g128");  // 128 fp8 and an fp32 scale, whatever the cache
   return formats;
-}
-
-Fraction memory_fraction(const EngineOptions& options, const ModelSpec& model, const Parallelism& p,
-                         Bytes memory) {
-  const auto given = options.utilization
-                         ? options.utilization
-                         : Settings(options, site_of(options)).number("mem_fraction_static");
-  if (given) {
-    if (!(*given > 0 && *given < 1)) throw Error("must lie in (0, 1)").of("mem_fraction_static");
-    return {*given, *given, *given};
-  }
-  const double mib = memory.real() / static_cast<double>(kMiB);
-  const double left = (mib - reserved_mib(options, p, memory)) / mib;
-  const double fraction = std::round(left * 1000) / 1000;
-  if (model.vision.empty()) return {fraction, fraction, fraction};
-  // Towers reduce it to 0.95 times a factor of 0.8 to 1.05 by their size.
-  return {0.76 * fraction, 0.95 * fraction, 0.9975 * fraction};
 }
 
 }  // namespace kvplan::sglang

@@ -31,11 +31,4 @@ Serving serving_of(const EngineOptions&, const ModelSpec&, const Parallelism&);
 // The caches that SGLang keeps for a format that was asked for.
 CacheFormats formats_of(const EngineOptions&, const ModelSpec&, const CacheFormats&);
 
-// Share of memory for weights and caches together, where the user names none: what activations and
-// graphs of the chosen sizes need is left out. `low` and `high` hold models with a vision tower.
-struct Fraction {
-  double low = 0, value = 0, high = 0;
-};
-Fraction memory_fraction(const EngineOptions&, const ModelSpec&, const Parallelism&, Bytes memory);
-
 }  // namespace kvplan::sglang
