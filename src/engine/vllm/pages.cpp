@@ -103,7 +103,7 @@ Demand state_demand(const Recurrent& mixer, const Served& served, std::int64_t b
 
 // Tokens of the chunks in which a kernel computes recurrent layers.
 std::int64_t state_chunk(Recurrent::Kind kind) {
-  return kind == Recurrent::mamba1 || kind == Recurrent::mamba2 ? 256 : 64;
+  return kind == Recurrent::mamba1 ? 2048 : kind == Recurrent::mamba2 ? 256 : 64;
 }
 
 bool same_part(const Part& a, const Part& b) {

@@ -56,6 +56,10 @@ constexpr std::array kRows = {
         {0, 12},
         "vllm#21229",
         [](Rules& r) { r.adapts_experts = true; }},
+    Row{"states of every block of a prefix for Mamba 1 and 2",
+        {0, 12},
+        "vllm#25752; vllm/model_executor/models/config.py of 0.20.2 and 0.26.0",
+        [](Rules& r) { r.keeps_mamba_states = true; }},
     Row{"check compares all stages",
         {0, 15},
         "vllm#34076",
@@ -129,8 +133,11 @@ constexpr std::array kRows = {
         [](Rules& r) { r.keeps_null_block = true; }},
     Row{"recurrent states in the prefix cache by default",
         {0, 28},
-        "vllm/config/model.py; off in public starts of 0.19.1 to 0.27.1",
-        [](Rules& r) { r.caches_state_prefixes = true; }},
+        "vllm#50991; off in public starts of 0.19.1 to 0.27.1",
+        [](Rules& r) {
+          r.caches_state_prefixes = true;
+          r.keeps_mamba_states = false;
+        }},
     Row{"states from the middle of a prefill",
         {0, 33},
         "vllm#57329, open in September 2026; vllm/v1/kv_cache_interface.py of 0.33.0",

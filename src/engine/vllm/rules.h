@@ -50,7 +50,8 @@ struct Rules {
   bool in_flight_batches = false;      // windows keep the tokens of every batch in flight
   bool caches_state_prefixes = false;  // prefix caching by default is for recurrent models too
   bool speculates_on_all_states = false;
-  bool aligns_states = false;  // prefix caching keeps recurrent states where a block ends
+  bool aligns_states = false;       // prefix caching keeps recurrent states where a block ends
+  bool keeps_mamba_states = false;  // prefix caching keeps Mamba's states of every block
   // ---- printing and refusing
   PrintedTokens printed_tokens = PrintedTokens::blocks_over_groups;
   PrintedConcurrency printed_concurrency = PrintedConcurrency::tokens_over_length;

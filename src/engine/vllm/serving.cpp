@@ -46,9 +46,22 @@ bool caches_prefixes(const ModelSpec& model, const Rules& rules) {
   return rules.caches_state_prefixes && (has_layer<Attention>(model) || has_layer<Latent>(model));
 }
 
-StateCache state_cache(const Settings& settings, const Rules& rules, bool prefix_caching) {
+// Mamba 1 or 2 alone; their kernels hand out the states of every block.
+bool is_mamba(const ModelSpec& model) {
+  return std::all_of(model.layers.begin(), model.layers.end(), [](const Layer& l) {
+    const auto* r = l.mixer.beside ? &*l.mixer.beside : std::get_if<Recurrent>(&l.mixer.kind);
+    return !r || r->kind == Recurrent::mamba1 || r->kind == Recurrent::mamba2;
+  });
+}
+
+StateCache state_cache(const Settings& settings, const Rules& rules, const ModelSpec& model,
+                       bool prefix_caching) {
   const auto mode = settings.text("mamba_cache_mode");
-  if (!mode) return prefix_caching && rules.aligns_states ? StateCache::align : StateCache::none;
+  if (!mode) {
+    if (!prefix_caching) return StateCache::none;
+    if (rules.keeps_mamba_states && is_mamba(model)) return StateCache::all;
+    return rules.aligns_states ? StateCache::align : StateCache::none;
+  }
   if (*mode == "none") return StateCache::none;
   if (*mode == "align") return StateCache::align;
   if (*mode == "all") return StateCache::all;
@@ -100,7 +113,7 @@ Serving serving_of(const EngineOptions& options, const Rules& rules, const Model
     s.batches = parallel.pp > 1 ? parallel.pp : (on("async_scheduling") ? 2 : 1);
   const bool applies = settings.given("enable_prefix_caching") || caches_prefixes(model, rules);
   s.prefix_caching = on("enable_prefix_caching") && applies;
-  s.state_cache = state_cache(settings, rules, s.prefix_caching);
+  s.state_cache = state_cache(settings, rules, model, s.prefix_caching);
   const auto states = settings.text("mamba_ssm_cache_dtype");
   if (states && *states != "auto") s.state_format = &format_named(*states);
   s.hybrid_groups = rules.hybrid_groups && !on("disable_hybrid_kv_cache_manager");
