@@ -35,26 +35,4 @@ std::map<Class, MeasuredRows> by_class(const std::vector<Measured>& measured) {
   return groups;
 }
 
-std::vector<std::int64_t> axes_of(const Shape& shape) {
-  struct Visitor {
-    std::vector<std::int64_t> operator()(const GemmShape& s) const { return {s.m, s.n, s.k}; }
-    std::vector<std::int64_t> operator()(const DecodeAttentionShape& s) const {
-      return {s.batch, s.heads, s.kv_heads, s.context};
-    }
-    std::vector<std::int64_t> operator()(const PrefillAttentionShape& s) const {
-      return {s.batch, s.heads, s.kv_heads, s.queries};
-    }
-    std::vector<std::int64_t> operator()(const LatentDecodeShape& s) const {
-      return {s.batch, s.heads, s.context};
-    }
-    std::vector<std::int64_t> operator()(const MoeShape& s) const {
-      return {s.tokens, s.hidden, s.inner, s.experts};
-    }
-    std::vector<std::int64_t> operator()(const CollectiveShape& s) const {
-      return {s.ranks, s.bytes.n};
-    }
-  };
-  return std::visit(Visitor{}, shape);
-}
-
 }  // namespace kvplan

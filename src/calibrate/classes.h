@@ -23,7 +23,4 @@ struct Class {
 std::vector<Class> classes_of(const Measured&);
 std::map<Class, MeasuredRows> by_class(const std::vector<Measured>&);
 
-// Values whose absence a holdout asks for: batch, heads, n, k, …
-std::vector<std::int64_t> axes_of(const Shape&);
-
 }  // namespace kvplan

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibrate/interval.h"
+#include "calibrate/correct.h"
 #include "calibrate/least_squares.h"
 #include "calibrate/left_out.h"
 #include "calibrate/start.h"
+#include "calibrate/unseen.h"
 
 namespace kvplan {
 namespace {
@@ -99,78 +100,46 @@ L best_law(const MeasuredRows& rows, Caches caches, const Limits& limits) {
   return fit_from(best.value().law, rows, caches, limits, Loss::cauchy, kSteps).law;
 }
 
+// What the law leaves of products is smooth enough in their shape to help with others.
 template <class L>
-std::vector<Prediction> predictions_of(const L& law, const MeasuredRows& rows, Caches caches) {
-  std::vector<Prediction> predictions;
-  for (const Measured* row : rows) predictions.push_back({predicted(law, *row, caches), row->time});
-  return predictions;
-}
-
-// What each fold's own fit says of the rows that it never saw.
-struct Unseen {
-  std::vector<std::vector<Prediction>> folds;
-  std::size_t values = 0;  // of the axis that has most
-
-  // Of all folds but one.
-  std::vector<Prediction> without(std::size_t fold) const {
-    std::vector<Prediction> all;
-    for (std::size_t i = 0; i < folds.size(); ++i)
-      if (i != fold) all.insert(all.end(), folds[i].begin(), folds[i].end());
-    return all;
+std::optional<Correction> correction_for(const L& law, const MeasuredRows& rows, Caches caches) {
+  if constexpr (std::is_same_v<L, GemmLaw>) {
+    std::vector<Residual> residuals;
+    for (const Measured* row : rows)
+      residuals.push_back(
+          {std::get<GemmShape>(row->shape), std::log(row->time / predicted(law, *row, caches))});
+    return correction_of(residuals);
   }
-  std::vector<Prediction> all() const { return without(folds.size()); }
-  // Rows that share a value err alike: what is exchangeable is the values of an axis, not rows, so
-  // the n + 1 of the conformal quantile counts them (Dunn, Wasserman, Ramdas 2022).
-  double level(double coverage) const {
-    return std::min(0.98, coverage * (1 + 1 / static_cast<double>(values)));
-  }
-};
-
-template <class L>
-Unseen unseen(const L& law, const MeasuredRows& rows, const FitOptions& options,
-              const Limits& limits) {
-  Unseen found;
-  for (const Fold& fold : folds_of(thinned(rows, kMostRows, options.seed + 1), options.seed)) {
-    if (fold.kept.size() < kLeastRows / 2 || fold.out.empty()) continue;
-    const L partial =
-        fit_from(law, fold.kept, options.caches, limits, final_loss(fold.kept), kStepsAgain).law;
-    found.folds.push_back(predictions_of(partial, fold.out, options.caches));
-    found.values = std::max(found.values, fold.values);
-  }
-  return found;
-}
-
-// Each fold is judged by intervals that the other folds gave.
-std::optional<Quality> quality_of(const Unseen& unseen, Fit fit) {
-  if (unseen.folds.size() < 2) return std::nullopt;
-  double inside = 0;
-  for (std::size_t i = 0; i < unseen.folds.size(); ++i) {
-    const auto& fold = unseen.folds[i];
-    fit.bands = bands_of(unseen.without(i), unseen.level(fit.nominal));
-    inside += quality_of(fold, fit).coverage * static_cast<double>(fold.size());
-  }
-  Quality quality = quality_of(unseen.all(), fit);
-  quality.coverage = inside / static_cast<double>(quality.samples);
-  return quality;
+  return std::nullopt;
 }
 
 template <class L>
 Fit fit_class(const Class& c, const MeasuredRows& rows, const FitOptions& options) {
+  const Caches caches = options.caches;
+  const Limits limits = limits_of(c, options.datasheet);
   Fit fit;
   fit.op = c.op;
   fit.format = c.format;
   fit.variant = c.variant;
   fit.samples = static_cast<std::int64_t>(rows.size());
   fit.nominal = options.coverage;
-  const Limits limits = limits_of(c, options.datasheet);
-  const L law = best_law<L>(thinned(rows, kMostRows, options.seed), options.caches, limits);
+  const L law = best_law<L>(thinned(rows, kMostRows, options.seed), caches, limits);
   fit.law = law;
-  const Unseen left = unseen(law, rows, options, limits);
+  fit.correction = correction_for(law, rows, caches);
+  const Refit refit = [&](const MeasuredRows& kept) {
+    const MeasuredRows some = thinned(kept, kMostRows, options.seed + 1);
+    const L partial = fit_from(law, some, caches, limits, final_loss(some), kStepsAgain).law;
+    Fit again = fit;
+    again.law = partial;
+    again.correction = correction_for(partial, kept, caches);
+    return again;
+  };
+  const Unseen left = unseen(rows, refit, caches, options.seed);
   fit.left_out = quality_of(left, fit);
   // Too few values for that: the rows themselves, which flatters.
-  fit.bands = left.folds.empty()
-                  ? bands_of(predictions_of(law, rows, options.caches), options.coverage)
-                  : bands_of(left.all(), left.level(options.coverage));
+  fit.bands = left.folds.empty() ? bands_of(predictions_of(fit, rows, caches), options.coverage)
+                                 : bands_of(left.all(), left.level(options.coverage));
+  fit.edges = edges_of(rows, refit, fit, caches);
   return fit;
 }
 
@@ -205,9 +174,7 @@ void judge(std::vector<Fit>& fits, const std::vector<Measured>& measured, Caches
   for (Fit& fit : fits) {
     const auto rows = groups.find({fit.op, fit.format, fit.variant});
     if (rows == groups.end()) continue;
-    const auto predictions = std::visit(
-        [&](const auto& law) { return predictions_of(law, rows->second, caches); }, fit.law);
-    fit.holdout = quality_of(predictions, fit);
+    fit.holdout = quality_of(predictions_of(fit, rows->second, caches), fit);
   }
 }
 

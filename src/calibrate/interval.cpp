@@ -36,7 +36,7 @@ Quality quality_of(const std::vector<Prediction>& predictions, const Fit& fit) {
   double inside = 0;
   for (const Prediction& p : predictions) {
     apes.push_back(std::abs(p.predicted / p.measured - 1));
-    const Estimate e = fit.around(p.predicted);
+    const Estimate e = fit.around(p.predicted, p.shape);
     inside += p.measured >= e.low && p.measured <= e.high;
   }
   Quality quality;

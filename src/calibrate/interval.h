@@ -9,6 +9,7 @@ namespace kvplan {
 
 struct Prediction {
   Seconds predicted, measured;
+  Shape shape = GemmShape{};
 };
 
 // Conformal quantiles of measured / predicted by predicted time: short launches err differently

@@ -7,7 +7,8 @@
 namespace kvplan {
 namespace {
 
-constexpr std::size_t kFolds = 3;
+constexpr std::size_t kFolds = 3;  // of the values of an axis
+constexpr std::size_t kEnd = 4;    // one in so many is an end
 
 // SplitMix64 (Steele, Lea, Flood 2014): the same draw on every machine.
 std::uint64_t mixed(std::uint64_t x) {
@@ -49,6 +50,23 @@ std::vector<Fold> folds_of(const MeasuredRows& rows, std::uint64_t seed) {
     }
   }
   return folds;
+}
+
+std::optional<End> end_of(const MeasuredRows& rows, std::size_t axis, bool top) {
+  std::set<std::int64_t> all;
+  for (const Measured* row : rows) all.insert(axes_of(row->shape)[axis]);
+  if (all.size() < kEnd) return std::nullopt;
+  std::vector<std::int64_t> values(all.begin(), all.end());
+  if (top) std::reverse(values.begin(), values.end());
+  End end;
+  end.border = values[values.size() / kEnd];
+  end.fold.values = values.size();
+  for (const Measured* row : rows) {
+    const std::int64_t value = axes_of(row->shape)[axis];
+    const bool beyond = top ? value > end.border : value < end.border;
+    (beyond ? end.fold.out : end.fold.kept).push_back(row);
+  }
+  return end;
 }
 
 MeasuredRows thinned(const MeasuredRows& rows, std::size_t most, std::uint64_t seed) {

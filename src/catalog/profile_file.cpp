@@ -2,6 +2,9 @@
 #include "catalog/profile_file.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
 #include <initializer_list>
 
 #include "catalog/fields.h"
@@ -138,9 +141,84 @@ std::vector<Band> bands(const Node& fit) {
   return all;
 }
 
+Edge::Widening widening(const Node& edge, std::string_view key) {
+  const std::vector<Node>& factors = list_of(edge, key);
+  const auto within = [](const std::optional<double>& v, double least, double most) {
+    return v && *v >= least && *v <= most;
+  };
+  if (factors.size() != 2 || !within(factors[0].number(), 0, 1) ||
+      !within(factors[1].number(), 1, 1e9))
+    throw Error("expected two factors, one up to 1 and one from it")
+        .of(std::string(key))
+        .at_line(edge.line);
+  return {*factors[0].number(), *factors[1].number()};
+}
+
+std::vector<Edge> edges(const Node& fit) {
+  std::vector<Edge> all;
+  for (const Node& node : list_of(fit, "edges")) {
+    allow_only(node, {"least", "most", "below", "above"});
+    const Edge edge{count(node, "least"), count(node, "most"), widening(node, "below"),
+                    widening(node, "above")};
+    if (edge.least < 1 || edge.most < edge.least)
+      throw Error("what was measured goes from a size to a larger one")
+          .of("edges")
+          .at_line(node.line);
+    all.push_back(edge);
+  }
+  return all;
+}
+
+// Three whole numbers, for m, n and k.
+std::array<int, 3> powers(const Node& correction, std::string_view key, int least) {
+  const std::vector<Node>& numbers = list_of(correction, key);
+  std::array<int, 3> three{};
+  for (std::size_t i = 0; i < three.size(); ++i) {
+    const auto value = numbers.size() == 3 ? numbers[i].integer() : std::nullopt;
+    if (!value || *value < least || *value > 62)
+      throw Error("expected three powers of two, for m, n and k")
+          .of(std::string(key))
+          .at_line(correction.line);
+    three[i] = static_cast<int>(*value);
+  }
+  return three;
+}
+
+void append_numbers(const Node& line, std::vector<int>& out) {
+  const std::string text = line.string().value_or("");
+  const char *at = text.data(), *const end = at + text.size();
+  while (at != end) {
+    int value = 0;
+    const auto [next, error] = std::from_chars(at, end, value);
+    if (error != std::errc() || std::abs(value) > 10'000 || (next != end && *next != ' '))
+      throw Error("expected whole numbers up to 10000, parted by blanks")
+          .of("per_mille")
+          .at_line(line.line);
+    out.push_back(value);
+    at = next == end ? end : next + 1;
+  }
+}
+
+std::optional<Correction> correction(const Node& fit, const OperatorLaw& law) {
+  const Node* node = fit.find("correction");
+  if (!node) return std::nullopt;
+  allow_only(*node, {"first_power", "powers", "per_mille"});
+  if (!std::holds_alternative<GemmLaw>(law))
+    throw Error("only laws of products are corrected").of("correction").at_line(node->line);
+  Correction read;
+  const auto first = powers(*node, "first_power", 0), counts = powers(*node, "powers", 1);
+  for (std::size_t a = 0; a < 3; ++a) read.lattice.axes[a] = {first[a], counts[a]};
+  for (const Node& line : list_of(*node, "per_mille")) append_numbers(line, read.per_mille);
+  if (read.per_mille.size() != read.lattice.nodes())
+    throw Error("a correction needs one number for each power of m, n and k")
+        .of("per_mille")
+        .at_line(node->line);
+  return read;
+}
+
 Fit fit_from(const Node& node) {
   allow_only(node, {"class", "format", "variant", "samples", "nominal_coverage", "left_out",
-                    "holdout", "bands", "law"});
+                    "holdout", "bands", "edges", "law", "correction"});
   Fit fit;
   const auto op = operator_class_named(text_in(node, "class"));
   if (!op) throw Error("not a class of operators").of("class").at_line(node.line);
@@ -153,7 +231,9 @@ Fit fit_from(const Node& node) {
   fit.left_out = quality(node, "left_out");
   fit.holdout = quality(node, "holdout");
   fit.bands = bands(node);
+  fit.edges = edges(node);
   fit.law = law(required(node, "law"), fit.op);
+  fit.correction = correction(node, fit.law);
   return fit;
 }
 

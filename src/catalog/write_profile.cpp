@@ -30,6 +30,27 @@ std::string constants(const OperatorLaw& any) {
   return out;
 }
 
+// One line an axis: what was measured, and how the interval widens with each octave beyond it.
+void add_edges(std::string& out, const std::vector<Edge>& edges) {
+  if (!edges.empty()) out += "    edges:\n";
+  for (const Edge& e : edges)
+    out += fmt::format("      - {{least: {}, most: {}, below: [{}, {}], above: [{}, {}]}}\n",
+                       e.least, e.most, e.below.low, e.below.high, e.above.low, e.above.high);
+}
+
+// One line of numbers for each m and n.
+void add_correction(std::string& out, const Correction& correction) {
+  const auto& [m, n, k] = correction.lattice.axes;
+  out += fmt::format(
+      "    correction:\n      first_power: [{}, {}, {}]\n      powers: [{}, {}, {}]\n"
+      "      per_mille:\n",
+      m.first, n.first, k.first, m.count, n.count, k.count);
+  const auto line = static_cast<std::size_t>(k.count);
+  for (std::size_t i = 0; i < correction.per_mille.size(); ++i)
+    out += fmt::format("{}{}{}", i % line ? " " : "        - \"", correction.per_mille[i],
+                       (i + 1) % line ? "" : "\"\n");
+}
+
 void add_fit(std::string& out, const Fit& fit) {
   out += fmt::format("  - class: {}\n", name_of(fit.op));
   if (!fit.format.empty()) out += fmt::format("    format: {}\n", fit.format);
@@ -41,7 +62,9 @@ void add_fit(std::string& out, const Fit& fit) {
   for (const Band& band : fit.bands)
     out += fmt::format("      - {{up_to_seconds: {}, low: {}, high: {}}}\n", band.up_to.v, band.low,
                        band.high);
+  add_edges(out, fit.edges);
   out += "    law:\n" + constants(fit.law);
+  if (fit.correction) add_correction(out, *fit.correction);
 }
 
 void add_measured(std::string& out, const Measured& row) {

@@ -2,15 +2,17 @@
 #include "cost/profile.h"
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "error.h"
 
 namespace kvplan {
 namespace {
 
-template <class L, class S>
-std::optional<Estimate> estimate(const Fit* fit, const S& shape) {
-  const L* law = fit ? std::get_if<L>(&fit->law) : nullptr;
-  if (!law) return std::nullopt;
-  return fit->around(time(*law, shape));
+std::optional<Estimate> estimate(const Fit* fit, const Shape& shape) {
+  if (!fit) return std::nullopt;
+  return fit->around(time(*fit, shape), shape);
 }
 
 // A shape's time by the fit of its class and format.
@@ -19,20 +21,19 @@ struct TimeOf {
 
   std::optional<Estimate> operator()(const GemmShape& s) const {
     const Fit* fit = profile.find(class_of(Shape(s)), *s.weights);
-    return estimate<GemmLaw>(fit ? fit : profile.find(OperatorClass::gemm, *s.weights), s);
+    return estimate(fit ? fit : profile.find(OperatorClass::gemm, *s.weights), s);
   }
   std::optional<Estimate> operator()(const DecodeAttentionShape& s) const {
-    return estimate<DecodeAttentionLaw>(profile.find(OperatorClass::decode_attention, *s.key), s);
+    return estimate(profile.find(OperatorClass::decode_attention, *s.key), s);
   }
   std::optional<Estimate> operator()(const PrefillAttentionShape& s) const {
-    return estimate<PrefillAttentionLaw>(profile.find(OperatorClass::prefill_attention, *s.cache),
-                                         s);
+    return estimate(profile.find(OperatorClass::prefill_attention, *s.cache), s);
   }
   std::optional<Estimate> operator()(const LatentDecodeShape& s) const {
-    return estimate<LatentLaw>(profile.find(OperatorClass::latent_decode, *s.latent_format), s);
+    return estimate(profile.find(OperatorClass::latent_decode, *s.latent_format), s);
   }
   std::optional<Estimate> operator()(const MoeShape& s) const {
-    return estimate<MoeLaw>(profile.find(OperatorClass::moe, *s.weights), s);
+    return estimate(profile.find(OperatorClass::moe, *s.weights), s);
   }
   // Engines pick the quickest library for a message.
   std::optional<Estimate> operator()(const CollectiveShape& s) const {
@@ -40,14 +41,47 @@ struct TimeOf {
     for (const Fit& fit : profile.fits) {
       if (fit.op != OperatorClass::collective || !fit.variant.starts_with(name_of(s.kind)))
         continue;
-      const auto found = estimate<CollectiveLaw>(&fit, s);
+      const auto found = estimate(&fit, s);
       if (found && (!best || found->value < best->value)) best = found;
     }
     return best;
   }
 };
 
+// Of all axes together.
+Edge::Widening widening(const std::vector<Edge>& edges, const Shape& shape) {
+  Edge::Widening all;
+  if (edges.empty()) return all;
+  const AxisValues axes = axes_of(shape);
+  for (std::size_t a = 0; a < std::min(axes.size(), edges.size()); ++a) {
+    const Edge& edge = edges[a];
+    if (axes[a] >= edge.least && axes[a] <= edge.most) continue;
+    const bool below = axes[a] < edge.least;
+    const double octaves = std::abs(std::log2(static_cast<double>(axes[a]) /
+                                              static_cast<double>(below ? edge.least : edge.most)));
+    const Edge::Widening& side = below ? edge.below : edge.above;
+    all.low *= std::pow(side.low, octaves);
+    all.high *= std::pow(side.high, octaves);
+  }
+  return all;
+}
+
 }  // namespace
+
+Seconds time(const Fit& fit, const Shape& any, Caches caches) {
+  return std::visit(
+      [&](const auto& law, const auto& shape) -> Seconds {
+        if constexpr (requires { time(law, shape, caches); }) {
+          const Seconds by_law = time(law, shape, caches);
+          if constexpr (std::is_same_v<std::decay_t<decltype(shape)>, GemmShape>)
+            if (fit.correction) return by_law * fit.correction->of(shape);
+          return by_law;
+        } else {
+          throw Error("the law is of another operator");
+        }
+      },
+      fit.law, any);
+}
 
 Estimate operator+(const Estimate& a, const Estimate& b) {
   return {a.value + b.value, a.low + b.low, a.high + b.high, std::min(a.coverage, b.coverage)};
@@ -57,11 +91,13 @@ Estimate operator*(double times, const Estimate& e) {
   return {times * e.value, times * e.low, times * e.high, e.coverage};
 }
 
-Estimate Fit::around(Seconds predicted) const {
-  for (const Band& band : bands)
-    if (predicted <= band.up_to || &band == &bands.back())
-      return {predicted, predicted * band.low, predicted * band.high, nominal};
-  return {predicted, predicted, predicted, 0};
+Estimate Fit::around(Seconds predicted, const Shape& shape) const {
+  if (bands.empty()) return {predicted, predicted, predicted, 0};
+  const auto band = std::find_if(bands.begin(), bands.end() - 1,
+                                 [&](const Band& b) { return predicted <= b.up_to; });
+  const Edge::Widening wider = widening(edges, shape);
+  return {predicted, predicted * (band->low * wider.low), predicted * (band->high * wider.high),
+          nominal};
 }
 
 const Fit* Profile::find(OperatorClass op, const Format& format) const {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cost/correction.h"
 #include "cost/laws.h"
 #include "cost/measured.h"
 
@@ -29,6 +30,19 @@ struct Band {
   friend bool operator==(const Band&, const Band&) = default;
 };
 
+// What was measured along one axis (axes_of), and by how much the interval widens with each octave
+// beyond it.
+struct Edge {
+  struct Widening {
+    double low = 1, high = 1;
+    friend bool operator==(const Widening&, const Widening&) = default;
+  };
+  std::int64_t least = 1, most = 1;
+  Widening below, above;
+
+  friend bool operator==(const Edge&, const Edge&) = default;
+};
+
 struct Quality {
   std::int64_t samples = 0;
   double median_ape = 0, p90_ape = 0;  // |predicted - measured| / measured
@@ -42,16 +56,22 @@ struct Fit {
   std::string format;   // of the weights or of the cache; empty for collectives
   std::string variant;  // a collective and its library; else empty
   OperatorLaw law;
-  double nominal = 0.8;     // coverage that the bands aim at
-  std::vector<Band> bands;  // by time, the last one for all that is longer
+  std::optional<Correction> correction;  // of a law of products, where enough shapes were measured
+  double nominal = 0.8;                  // coverage that the bands aim at
+  std::vector<Band> bands;               // by time, the last one for all that is longer
+  std::vector<Edge> edges;               // by axis; empty: unknown, and intervals do not widen
   std::int64_t samples = 0;
   // On axis values (batch, heads, n, …) left out of a fit in turn; empty with too few of them.
   std::optional<Quality> left_out;
   std::optional<Quality> holdout;  // on a table that was given to judge
 
-  Estimate around(Seconds predicted) const;
+  // Of a predicted time for a shape: the band of the time, wider beyond the edges.
+  Estimate around(Seconds predicted, const Shape&) const;
   friend bool operator==(const Fit&, const Fit&) = default;
 };
+
+// Of one launch. Throws Error for a shape that the law does not describe.
+Seconds time(const Fit&, const Shape&, Caches = Caches::cold);
 
 struct Profile {
   std::string device;      // name of the DeviceSpec that it was measured on

@@ -106,4 +106,24 @@ OperatorClass class_of(const Shape& shape) {
   return std::visit(Visitor{}, shape);
 }
 
+AxisValues axes_of(const Shape& shape) {
+  struct Visitor {
+    AxisValues operator()(const GemmShape& s) const { return {{s.m, s.n, s.k}, 3}; }
+    AxisValues operator()(const DecodeAttentionShape& s) const {
+      return {{s.batch, s.heads, s.kv_heads, s.context}, 4};
+    }
+    AxisValues operator()(const PrefillAttentionShape& s) const {
+      return {{s.batch, s.heads, s.kv_heads, s.queries}, 4};
+    }
+    AxisValues operator()(const LatentDecodeShape& s) const {
+      return {{s.batch, s.heads, s.context}, 3};
+    }
+    AxisValues operator()(const MoeShape& s) const {
+      return {{s.tokens, s.hidden, s.inner, s.experts}, 4};
+    }
+    AxisValues operator()(const CollectiveShape& s) const { return {{s.ranks, s.bytes.n}, 2}; }
+  };
+  return std::visit(Visitor{}, shape);
+}
+
 }  // namespace kvplan

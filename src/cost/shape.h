@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of the operators that kernels run and plans are made of, and their work.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <variant>
@@ -64,5 +66,15 @@ Work work_of(const PrefillAttentionShape&);
 using Shape = std::variant<GemmShape, DecodeAttentionShape, PrefillAttentionShape,
                            LatentDecodeShape, MoeShape, CollectiveShape>;
 OperatorClass class_of(const Shape&);
+
+// Sizes along which shapes of one operator differ: m, n, k; batch, heads, KV heads, tokens; …
+struct AxisValues {
+  std::array<std::int64_t, 4> sizes{};
+  std::size_t count = 0;
+
+  std::size_t size() const { return count; }
+  std::int64_t operator[](std::size_t axis) const { return sizes[axis]; }
+};
+AxisValues axes_of(const Shape&);
 
 }  // namespace kvplan

@@ -67,6 +67,7 @@ Profile transferred(const Profile& profile, const DeviceSpec& from, const Device
   for (Fit& fit : result.fits) {
     const Ratios ratios = ratios_for(fit, from, to);
     std::visit([&](auto& law) { scale(law, ratios); }, fit.law);
+    fit.correction.reset();  // another part's libraries pick other kernels
     for (Band& band : fit.bands) {
       band.low = std::min(band.low, transfer_of(fit.op).low);
       band.high = std::max(band.high, transfer_of(fit.op).high);

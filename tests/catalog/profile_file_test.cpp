@@ -49,6 +49,8 @@ Profile every_kind() {
             fit_of<LatentLaw>(OperatorClass::latent_decode, "fp8"),
             fit_of<MoeLaw>(OperatorClass::moe, "bf16"),
             fit_of<CollectiveLaw>(OperatorClass::collective, "", "all_reduce NCCL")};
+  p.fits[0].correction = Correction{{{{{0, 2}, {5, 1}, {7, 3}}}}, {0, -12, 7, 250, -250, 1}};
+  p.fits[0].edges = {{1, 16, {1, 1}, {0.9 / 7, 1.1}}, {32, 65536, {0.5, 2}, {1, 1}}};
   p.fits[0].holdout = Quality{12, 1e-9, 3, 1};
   const Format* bf16 = &format_named("bf16");
   p.measured = {
@@ -88,6 +90,11 @@ TEST_CASE("a profile of another version, a stranger's key or an impossible const
            {"floor_seconds: ", "floor_second: "},
            {"up_to_seconds: ", "up_to_seconds: 1e300 #"},
            {"low: ", "low: 1"},
+           {"powers: [2, 1, 3]", "powers: [2, 1, 4]"},
+           {"first_power: [0", "first_power: [70"},
+           {"-12 ", "-12000 "},
+           {"least: 1,", "least: 0,"},
+           {"below: [1, 1]", "below: [2, 1]"},
            {"median_ape: ", "median_ape: -"}}) {
     CAPTURE(what);
     CHECK_THROWS_AS(read_profile(parse_yaml(replaced(text, what, with))), Error);

@@ -9,6 +9,8 @@ using namespace kvplan;
 
 namespace {
 
+const GemmShape kShape{4, 4096, 4096, &format_named("bf16")};
+
 Fit gemm_fit(std::string format, OperatorClass op = OperatorClass::gemm) {
   GemmLaw law;
   law.floor = Seconds(1e-6);
@@ -63,9 +65,9 @@ TEST_CASE("a product of few rows takes the fit of weight streams where there is 
 
 TEST_CASE("the interval is that of the band in which a time lies") {
   const Fit fit = gemm_fit("bf16");
-  CHECK(fit.around(Seconds(1e-6)).high.v == doctest::Approx(1.5e-6));
-  CHECK(fit.around(Seconds(1e-3)).high.v == doctest::Approx(1.2e-3));
-  CHECK(fit.around(Seconds(50)).low.v == doctest::Approx(45));  // beyond the last band
+  CHECK(fit.around(Seconds(1e-6), kShape).high.v == doctest::Approx(1.5e-6));
+  CHECK(fit.around(Seconds(1e-3), kShape).high.v == doctest::Approx(1.2e-3));
+  CHECK(fit.around(Seconds(50), kShape).low.v == doctest::Approx(45));  // beyond the last band
 }
 
 TEST_CASE("bounds of operators in a row add up, coverage is the weakest") {
@@ -114,4 +116,32 @@ TEST_CASE("experts are expected only by a fit of their own scaling") {
   const Profile profile = profile_of({fit});
   CHECK(profile.time(MoeShape{1, 4096, 4096, 2, 8, 1, 1, &format_named("fp8")}));
   CHECK_FALSE(profile.time(MoeShape{1, 4096, 4096, 2, 8, 1, 1, &format_named("fp8-block128")}));
+}
+
+TEST_CASE("intervals widen with every octave beyond what was measured, and not within") {
+  Fit fit = gemm_fit("bf16");
+  fit.edges = {{1, 16, {}, {}}, {1024, 8192, {0.8, 1}, {0.9, 1.5}}, {512, 8192, {}, {1, 2}}};
+  const auto high = [&](std::int64_t n, std::int64_t k) {
+    return fit.around(Seconds(1), GemmShape{4, n, k, kShape.weights}).high.v;
+  };
+  const auto low = [&](std::int64_t n) {
+    return fit.around(Seconds(1), GemmShape{4, n, 4096, kShape.weights}).low.v;
+  };
+  CHECK(high(8192, 8192) == doctest::Approx(1.2));
+  CHECK(high(16384, 8192) == doctest::Approx(1.2 * 1.5));
+  CHECK(high(32768, 8192) == doctest::Approx(1.2 * 1.5 * 1.5));
+  CHECK(high(16384, 16384) == doctest::Approx(1.2 * 1.5 * 2));  // both axes
+  CHECK(low(256) == doctest::Approx(0.9 * 0.8 * 0.8));
+  CHECK(low(16384) == doctest::Approx(0.9 * 0.9));
+}
+
+TEST_CASE("a corrected law is the law times the factor of the shape, a sibling has the law alone") {
+  Fit fit = gemm_fit("bf16");
+  const Seconds law = time(fit, kShape);
+  fit.correction = Correction{{{{{2, 1}, {12, 1}, {12, 1}}}}, {100}};
+  CHECK(time(fit, kShape) / law == doctest::Approx(1.10517).epsilon(1e-5));  // e^0.1
+  const DeviceSpec device;
+  const Profile sibling = transferred(profile_of({fit}), device, device);
+  CHECK(sibling.time(kShape)->value == law);
+  CHECK_THROWS_AS(time(fit, MoeShape{1, 4096, 4096, 2, 8, 1, 1, kShape.weights}), Error);
 }
