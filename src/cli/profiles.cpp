@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "catalog/files.h"
@@ -43,12 +44,22 @@ bool siblings(const DeviceSpec& a, const DeviceSpec& b) {
   return a.architecture == b.architecture && !a.architecture.empty();
 }
 
-// Parts with the same processor design, though not with the same memory.
+// Of the parts with the same processor design, though not with the same memory, the one whose
+// memory is most alike.
 std::optional<Profile> sibling_profile(const DeviceSpec& device, const Catalog& catalog) {
-  for (const CatalogEntry& entry : catalog.entries("profiles"))
-    if (catalog.find("devices", entry.name) && siblings(catalog.device(entry.name), device))
-      return read_entry(entry);
-  return std::nullopt;
+  std::optional<CatalogEntry> nearest;
+  double least = 0;
+  for (const CatalogEntry& entry : catalog.entries("profiles")) {
+    if (!catalog.find("devices", entry.name)) continue;
+    const DeviceSpec other = catalog.device(entry.name);
+    if (!siblings(other, device)) continue;
+    const double apart = std::abs(std::log(other.bandwidth.value / device.bandwidth.value));
+    if (nearest && !(apart < least)) continue;
+    nearest = entry;
+    least = apart;
+  }
+  if (!nearest) return std::nullopt;
+  return read_entry(*nearest);
 }
 
 // Scaled to the device where it is of another one, or where --bandwidth changed it.
@@ -64,7 +75,7 @@ Profile fitted(Profile profile, const DeviceSpec& device, const Request& request
     r.warnings.push_back(
         {kScaled, fmt::format("expected times are scaled from the profile of {} by the "
                               "ratios of the datasheets; their intervals are as wide as "
-                              "such a step erred from the A100 to the H100",
+                              "such steps erred between parts that were measured",
                               name)});
   }
   r.assumptions.push_back({"--profile", name, Basis::calibrated, source});

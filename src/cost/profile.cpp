@@ -66,6 +66,11 @@ Edge::Widening widening(const std::vector<Edge>& edges, const Shape& shape) {
   return all;
 }
 
+// Below 8 bits some weights are multiplied as they are (nvfp4), others as 16 bits (int4).
+bool run_alike(const Format& a, const Format& b) {
+  return a.bits == b.bits && (a.bits >= 8 || a.precision == b.precision);
+}
+
 }  // namespace
 
 Seconds time(const Fit& fit, const Shape& any, Caches caches) {
@@ -109,7 +114,7 @@ const Fit* Profile::find(OperatorClass op, const Format& format) const {
     // apart where they were measured side by side.
     if (op == OperatorClass::moe) continue;
     const Format* known = find_format(fit.format);
-    if (!alike && known && known->bits == format.bits) alike = &fit;
+    if (!alike && known && run_alike(*known, format)) alike = &fit;
   }
   return alike;
 }

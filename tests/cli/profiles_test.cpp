@@ -51,8 +51,10 @@ TEST_CASE("every profile that ships is of a catalog device, with origin, licence
 TEST_CASE("expected rates never beat the ceiling, and their interval holds them") {
   const Catalog catalog;
   for (const char* device :
-       {"h100-sxm", "a100-sxm-80gb", "h200-sxm", "a100-pcie-40gb", "h20", "gh200-96gb"})
-    for (const char* model : {"llama-3.1-8b", "llama-2-7b", "gemma-2-9b", "mixtral-8x7b"}) {
+       {"h100-sxm", "a100-sxm-80gb", "h200-sxm", "b200", "gb300", "l40s", "rtx-pro-6000-server",
+        "a100-pcie-40gb", "h20", "gh200-96gb", "rtx-4090", "rtx-5090"})
+    for (const char* model :
+         {"llama-3.1-8b", "llama-2-7b", "gemma-2-9b", "mixtral-8x7b", "gpt-oss-20b"}) {
       Resolved r = resolved(catalog, typed({"decode", model, device}));
       CAPTURE(device);
       CAPTURE(model);
@@ -79,16 +81,60 @@ TEST_CASE("a device's own profile is used as it is, a sibling's scaled and with 
   const Resolved own = resolved(catalog, typed({"decode", "llama-3.1-8b", "h100-sxm"}));
   CHECK(own.setup.profile->device == "h100-sxm");
   CHECK(own.warnings.empty());
-  const Resolved sibling = resolved(catalog, typed({"decode", "llama-3.1-8b", "h200-sxm"}));
+  const Resolved sibling = resolved(catalog, typed({"decode", "llama-3.1-8b", "h20"}));
   REQUIRE(sibling.setup.profile);
-  CHECK(sibling.setup.profile->device == "h200-sxm");
+  CHECK(sibling.setup.profile->device == "h20");
   REQUIRE(sibling.warnings.size() == 1);
   CHECK(sibling.warnings[0].code == "profile-scaled");
 }
 
+// Of the H100 (3.35 TB/s) and the H200 (4.8 TB/s).
+TEST_CASE("of several siblings the one whose memory is most alike gives its profile") {
+  const Catalog catalog;
+  const auto origin_of = [&](const char* device) {
+    const Resolved r = resolved(catalog, typed({"decode", "llama-3.1-8b", device}));
+    REQUIRE_FALSE(r.warnings.empty());
+    return r.warnings.front().message;
+  };
+  CHECK(origin_of("gh200-144gb").find("profile of h200-sxm") != std::string::npos);
+  CHECK(origin_of("h200-nvl").find("profile of h200-sxm") != std::string::npos);
+  CHECK(origin_of("h100-pcie").find("profile of h100-sxm") != std::string::npos);
+  CHECK(origin_of("rtx-5090").find("profile of rtx-pro-6000-server") != std::string::npos);
+  CHECK(origin_of("rtx-4090").find("profile of l40s") != std::string::npos);
+}
+
+TEST_CASE("experts in the formats of DeepSeek, gpt-oss and Qwen have expected rates") {
+  const Catalog catalog;
+  for (const auto& [model, device] :
+       {std::pair{"deepseek-v3", "8xh200-sxm"}, std::pair{"gpt-oss-120b", "h100-sxm"},
+        std::pair{"qwen3-235b-a22b", "8xb200"}, std::pair{"gpt-oss-120b", "b200"}}) {
+    CAPTURE(model);
+    CAPTURE(device);
+    Resolved r = resolved(catalog, typed({"decode", model, device}));
+    REQUIRE(r.setup.profile);
+    const std::vector<Load> loads = {{Tokens(4096), 1}, {Tokens(4096), 64}};
+    for (const DecodeRow& row : decode_answer(r.setup, loads).rows) {
+      CAPTURE(row.expected.why_not);
+      REQUIRE(row.expected.time);
+      CHECK(row.expected.time->low >= *row.step.seconds);
+      CHECK(row.expected.time->value.v < 10 * row.step.seconds->v);
+    }
+  }
+}
+
+// The H20 has the H100's memory and a seventh of its arithmetic: one row still streams.
+TEST_CASE("steps of one sequence stay near memory where a sibling has less arithmetic") {
+  const Catalog catalog;
+  const Resolved r = resolved(catalog, typed({"decode", "llama-3.1-8b", "h20"}));
+  const std::vector<Load> loads = {{Tokens(4096), 1}};
+  const auto rows = decode_answer(r.setup, loads).rows;
+  REQUIRE(rows.front().expected.time);
+  CHECK(rows.front().expected.time->value.v < 2 * rows.front().step.seconds->v);
+}
+
 TEST_CASE("no profile is used where none was measured nearby, or none is wanted") {
   const Catalog catalog;
-  CHECK_FALSE(resolved(catalog, typed({"decode", "llama-3.1-8b", "rtx-4090"})).setup.profile);
+  CHECK_FALSE(resolved(catalog, typed({"decode", "llama-3.1-8b", "rtx-3090"})).setup.profile);
   CHECK_FALSE(resolved(catalog, typed({"decode", "llama-3.1-8b", "h100-sxm", "--profile", "none"}))
                   .setup.profile);
   CHECK_THROWS_AS(

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the profiles of this folder again, from the times in the package aiconfigurator-core.
+
+usage: remake.py SYSTEMS KV_PLAN [DEVICE...]     SYSTEMS: aiconfigurator_core/systems of the unpacked wheel
+
+Of each kind of kernel the newest version of one engine: vLLM, or SGLang where vLLM's times are of modules
+(latent attention). Of a shape measured more than once the shortest time. Left out are windows (a plan counts
+what a window reads), experts without a gate (the law counts three matrices), products in fp8 blocks (vLLM's
+were timed with 60 to 270 us of launching from Python), and what caches served. Laws that predict unseen
+shapes badly are taken out of the profile and named. reports/METHOD.md says more. Needs pyarrow.
+"""
+import collections
+import csv
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import pyarrow.parquet as parquet
+
+PACKAGE = "aiconfigurator-core 0.12.0"
+DEVICES = {  # the package's folder of each device
+    "a100-sxm-80gb": "a100_sxm", "h100-sxm": "h100_sxm", "h200-sxm": "h200_sxm", "b200": "b200_sxm",
+    "b300": "b300_sxm", "gb200": "gb200", "gb300": "gb300", "l40s": "l40s",
+    "rtx-pro-6000-server": "rtx_pro_6000_server", "arc-pro-b60": "b60"}
+WORST = {"median_ape": 0.2, "p90_ape": 0.6}  # of shapes that a law never saw
+LEAST_COVERAGE = 0.75
+CACHES = {"bfloat16": "bf16", "fp8": "fp8"}
+PRODUCTS = {"bfloat16": "bf16", "fp8": "fp8", "nvfp4": "nvfp4"}
+# Of int4 experts only Kimi K2's were measured, whose checkpoints have groups of 32.
+EXPERTS = {"bfloat16": "bf16", "fp8": "fp8", "fp8_block": "fp8-block128", "nvfp4": "nvfp4", "int4_wo": "int4-g32",
+           "w4a16_mxfp4": "mxfp4"}
+BYTES = {"bf16": 2, "fp8": 1, "fp8-block128": 1, "nvfp4": 9 / 16, "mxfp4": 17 / 32, "int4-g32": 9 / 16}
+ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "trtllm": "TensorRT-LLM", "nccl": "NCCL", "oneccl": "oneCCL"}
+UNGATED = {2688, 1856}  # widths of Nemotron 3, whose experts have no gate
+# Weights of fewer bytes, a quarter of these parts' last-level caches, were read up to 2.1 times as fast as
+# memory can: the tables hold launches that repeat.
+CACHED = {"l40s": 24 * 2**20, "rtx_pro_6000_server": 32 * 2**20}
+
+
+def number(version):
+    return [int(x) for x in re.findall(r"\d+", version)]
+
+
+def newest(folder, name, limit):
+    """Versions after the one whose products were measured hold single tables."""
+    versions = [p for p in folder.glob("*") if (p / f"{name}.parquet").exists()]
+    versions = [p for p in versions if not limit or number(p.name) <= number(limit)]
+    return max(versions, key=lambda p: number(p.name), default=None)
+
+
+def attention(r):
+    return None if r.get("window_size") or r["head_dim"] > 256 else {
+        "heads": r["num_heads"], "kv_heads": r["num_key_value_heads"], "head_dim": r["head_dim"],
+        "kv_dtype": CACHES[r["kv_cache_dtype"]], "batch": r["batch_size"]}
+
+
+def decode(r):
+    row = attention(r)
+    return row and {**row, "kv_len": r["step"] + 1}
+
+
+def prefill(r):
+    row = attention(r)
+    return row and {**row, "q_len": r["isl"], "past_len": r["step"]}
+
+
+def latent(r):
+    return {"heads": r["num_heads"], "kv_dtype": CACHES[r["kv_cache_dtype"]], "batch": r["batch_size"],
+            "kv_len": r["step"] + 1}
+
+
+def gemm(r):
+    dtype = PRODUCTS.get(r["gemm_dtype"])
+    return dtype and {"m": r["m"], "n": r["n"], "k": r["k"], "dtype": dtype}
+
+
+def moe(r):
+    dtype = EXPERTS.get(r["moe_dtype"])
+    if not dtype or r["distribution"] != "balanced":  # plans ask for the even choice
+        return None
+    if {r["hidden_size"], r["inter_size"]} & UNGATED:
+        return None
+    return {"dtype": dtype, "tokens": r["num_tokens"], "hidden": r["hidden_size"],
+            "inter": r["inter_size"], "topk": r["topk"], "experts": r["num_experts"], "tp": r["moe_tp_size"],
+            "ep": r["moe_ep_size"], "distribution": r["distribution"]}
+
+
+def weights(row):
+    """Bytes that a launch reads at least, of one GPU."""
+    if "n" in row:
+        return row["n"] * row["k"] * BYTES[row["dtype"]]
+    if "experts" in row:
+        touched = min(row["tokens"] * row["topk"], row["experts"]) / row["ep"]
+        return touched * 3 * row["hidden"] * row["inter"] / row["tp"] * BYTES[row["dtype"]]
+    return float("inf")
+
+
+def collective(r):
+    size = {"half": 2, "bfloat16": 2, "float16": 2}.get(r.get("nccl_dtype", r.get("allreduce_dtype")))
+    return size and {"op": r["op_name"], "backend": r.get("backend", r["kernel_source"]), "n_gpus": r["num_gpus"],
+                     "bytes": r["message_size"] * size}
+
+
+NAMES = {"gemm": "products", "decode": "decode", "prefill": "prefill", "latent": "latent attention",
+         "moe": "experts", "nccl": "collectives", "oneccl": "collectives"}
+KINDS = {  # what: folder, table, engines in order of preference, row
+    "gemm": ("gemm", "gemm_perf", ["vllm"], gemm),
+    "decode": ("attention", "generation_attention_perf", ["vllm"], decode),
+    "prefill": ("attention", "context_attention_perf", ["vllm"], prefill),
+    "latent": ("mla", "generation_mla_perf", ["sglang", "trtllm"], latent),
+    "moe": ("moe", "moe_perf", ["vllm"], moe),
+    "sums": ("comm", "custom_allreduce_perf", ["vllm"], collective),
+    "nccl": ("comm", "nccl_perf", ["nccl"], collective),
+    "oneccl": ("comm", "oneccl_perf", ["oneccl"], collective),
+}
+
+
+def commonest(rows):
+    """Of experts in one format the kernels that most models get: others are a few models' own."""
+    counts = collections.Counter((r["moe_dtype"], r["kernel_source"]) for r in rows)
+    most = {dtype: max(n for (d, _), n in counts.items() if d == dtype) for dtype, _ in counts}
+    return [r for r in rows if 2 * counts[r["moe_dtype"], r["kernel_source"]] > most[r["moe_dtype"]]]
+
+
+def tables(systems, gpu, out):
+    """Writes a table of each kind, and says whose times they are."""
+    kinds_of, limits = {}, {}
+    for what, (folder, table, engines, convert) in KINDS.items():
+        for engine in engines:
+            version = newest(systems / "data" / gpu / folder / engine, table, limits.get(engine))
+            if not version:
+                continue
+            rows = parquet.read_table(version / f"{table}.parquet").to_pylist()
+            best = {}
+            for r in commonest(rows) if what == "moe" else rows:
+                row = convert(r)
+                if not row or not r["latency"] > 0 or weights(row) < CACHED.get(gpu, 0):
+                    continue
+                key = tuple(row.items())
+                best[key] = min(best.get(key, float("inf")), 1000 * r["latency"])
+            if not best:
+                continue
+            limits.setdefault(engine, version.name)
+            write(out / f"{what}.csv", best)
+            kinds_of.setdefault(f"{ENGINES[engine]} {version.name}", []).append(NAMES.get(what, what))
+            break
+    return "; ".join(f"{', '.join(kinds)} of {engine}" for engine, kinds in kinds_of.items())
+
+
+def write(path, best):
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([name for name, _ in next(iter(best))] + ["time_us"])
+        for key, time in best.items():
+            writer.writerow([value for _, value in key] + [f"{time:.5g}"])
+
+
+def sound(fit):
+    error = re.search(r"left_out: {.*?median_ape: (\S+), p90_ape: (\S+), coverage: (\S+)}", fit)
+    if not error:
+        return False
+    median, p90, coverage = map(float, error.groups())
+    return median <= WORST["median_ape"] and p90 <= WORST["p90_ape"] and coverage >= LEAST_COVERAGE
+
+
+def prune(path):
+    head, *fits = path.read_text().split("  - class: ")
+    for fit in fits:
+        if not sound(fit):
+            words = re.findall(r"^(\w+)$|format: (\S+)|variant: \"(.*)\"|left_out: (.*)", fit, re.M)
+            print("  left out:", " ".join(filter(None, sum(words, ()))))
+    path.write_text(head + "".join("  - class: " + fit for fit in fits if sound(fit)))
+
+
+def main():
+    systems, program, wanted = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    for device in wanted or DEVICES:
+        with tempfile.TemporaryDirectory() as folder:
+            whose = tables(systems, DEVICES[device], pathlib.Path(folder))
+            path = pathlib.Path(__file__).parent / f"{device}.yaml"
+            command = [program, "calibrate", "--device", device, "--save", str(path), "--licence", "Apache-2.0",
+                       "--origin", f"ai-dynamo/aiconfigurator, {PACKAGE}: {whose}"]
+            for table in sorted(pathlib.Path(folder).glob("*.csv")):
+                command += ["--from", str(table)]
+            print(device, flush=True)
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            prune(path)
+
+
+if __name__ == "__main__":
+    main()
