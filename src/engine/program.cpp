@@ -57,7 +57,7 @@ std::optional<std::size_t> starts(const Program& p, const std::vector<std::strin
 std::string version_of(std::string_view engine, const std::string& image) {
   const auto tag = image.rfind(':');
   if (engine == "llama.cpp" || tag == std::string::npos) return {};
-  const std::string version = image.substr(tag + 1);
+  std::string version = image.substr(tag + 1);
   try {
     parse_version(version);
     return version;
