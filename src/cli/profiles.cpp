@@ -17,8 +17,9 @@ namespace {
 constexpr const char* kScaled = "profile-scaled";
 
 Profile read_entry(const CatalogEntry& entry) {
-  try {
-    return read_profile(parse_yaml(entry.text));
+  try {  // those inside the program are JSON
+    const bool json = entry.text.starts_with('{');
+    return read_profile(json ? parse_json(entry.text) : parse_yaml(entry.text));
   } catch (Error& e) {
     throw e.in(entry.file);
   }
