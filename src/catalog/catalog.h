@@ -23,11 +23,11 @@ struct CatalogEntry {
   std::string_view text;
 };
 
-// Reads an entry's text; an error names its file.
+// Reads an entry's text, YAML or what the program holds as JSON; an error names its file.
 template <class Read>
 auto read_entry(const CatalogEntry& entry, Read read) {
   try {
-    return read(parse_yaml(entry.text));
+    return read(entry.text.starts_with('{') ? parse_json(entry.text) : parse_yaml(entry.text));
   } catch (Error& e) {
     throw e.in(entry.file);
   }

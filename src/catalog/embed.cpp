@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Build-time program: configs/ → one C++ source that holds every file and the index of names.
-// Profiles become JSON, which is read ten times as fast: they are long, and most plans need one.
+// Devices and profiles become JSON, which is read ten times as fast: profiles are long, and the
+// nearest sibling of a device is looked for among all that have one.
 //   embed CONFIGS_FOLDER OUTPUT.cpp
 #include <algorithm>
 #include <cstdio>
@@ -122,7 +123,8 @@ int main(int argc, char** argv) {
     std::vector<File> files = files_in(argv[1]);
     const std::vector<Name> names = index_of(files);
     for (File& file : files)
-      if (file.kind == "profiles") file.text = json_of(kvplan::parse_yaml(file.text));
+      if (file.kind == "devices" || file.kind == "profiles")
+        file.text = json_of(kvplan::parse_yaml(file.text));
     std::ofstream out(argv[2], std::ios::binary);
     write(out, files, names);
     if (!out.flush()) throw Error("cannot be written").in(argv[2]);

@@ -16,17 +16,12 @@ namespace {
 
 constexpr const char* kScaled = "profile-scaled";
 
-Profile read_entry(const CatalogEntry& entry) {
-  try {  // those inside the program are JSON
-    const bool json = entry.text.starts_with('{');
-    return read_profile(json ? parse_json(entry.text) : parse_yaml(entry.text));
-  } catch (Error& e) {
-    throw e.in(entry.file);
-  }
+Profile profile_in(const CatalogEntry& entry) {
+  return read_entry(entry, [](const Node& file) { return read_profile(file); });
 }
 
 Profile named_profile(const std::string& name, const Catalog& catalog) {
-  if (const auto entry = catalog.find("profiles", name)) return read_entry(*entry);
+  if (const auto entry = catalog.find("profiles", name)) return profile_in(*entry);
   if (!std::filesystem::exists(name))
     throw Error("there is no profile '" + name.substr(0, 120) + "'")
         .of("--profile")
@@ -60,7 +55,7 @@ std::optional<Profile> sibling_profile(const DeviceSpec& device, const Catalog& 
     least = apart;
   }
   if (!nearest) return std::nullopt;
-  return read_entry(*nearest);
+  return profile_in(*nearest);
 }
 
 // Scaled to the device where it is of another one, or where --bandwidth changed it.
@@ -84,7 +79,7 @@ Profile fitted(Profile profile, const DeviceSpec& device, const Request& request
 }
 
 std::optional<Profile> profile_in(const Catalog& catalog, const DeviceSpec& device) {
-  if (const auto entry = catalog.find("profiles", device.name)) return read_entry(*entry);
+  if (const auto entry = catalog.find("profiles", device.name)) return profile_in(*entry);
   return sibling_profile(device, catalog);
 }
 

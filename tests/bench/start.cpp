@@ -26,7 +26,8 @@ Started run_once(const std::vector<const char*>& words) {
   argv.push_back(nullptr);
   posix_spawn_file_actions_t quiet;
   posix_spawn_file_actions_init(&quiet);
-  posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
+    posix_spawn_file_actions_addopen(&quiet, stream, "/dev/null", O_WRONLY, 0);
   const auto begin = std::chrono::steady_clock::now();
   pid_t child = 0;
   const int failed = posix_spawnp(&child, argv[0], &quiet, nullptr, argv.data(), environ);
