@@ -79,7 +79,10 @@ constexpr std::array kCalibrateFlags{
 constexpr std::array kImportFlags{Texts("tensors format o part")};
 constexpr std::array kCheckFlags{kFormats, kLayout, kEngine, kOutput};
 constexpr std::array kModelsFlags{Texts("on context"), kFormats, kOutput};
-constexpr std::array kDevicesFlags{kOutput};
+constexpr std::array kDevicesFlags{
+    Texts("for gpus context batch users input output min-tps-per-user min-tps-total"), kFormats,
+    Texts("engine set max-model-len utilization reserve"), kOutput};
+constexpr std::array kEnginesFlags{kOutput};
 
 constexpr std::array kKvDefaults{Default{"context", "1k,4k,16k,64k,max"},
                                  Default{"batch", "1,8,32"}};
@@ -118,7 +121,9 @@ constexpr std::array kReportExamples{
 constexpr std::array kModelsExamples{
     Example{"kv-plan models qwen", "names that hold qwen"},
     Example{"kv-plan models --on rtx-4090", "what runs there, and how"}};
-constexpr std::array kDevicesExamples{Example{"kv-plan devices h100", "with peaks and sources"}};
+constexpr std::array kDevicesExamples{
+    Example{"kv-plan devices h100", "with peaks and sources"},
+    Example{"kv-plan devices --for llama-3.3-70b --users 16 --context 32k", "which would do"}};
 constexpr std::array kEnginesExamples{
     Example{"kv-plan engines vllm", "flags, defaults by version, sources"}};
 
@@ -186,7 +191,7 @@ constexpr std::array kCommands{
                 "engines",
                 "the engines, their flags and defaults, and where these are from",
                 kName,
-                kDevicesFlags,
+                kEnginesFlags,
                 {},
                 kEnginesExamples},
 };

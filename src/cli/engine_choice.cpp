@@ -3,6 +3,10 @@
 
 #include <map>
 
+#include "catalog/model_name.h"
+#include "catalog/model_path.h"
+#include "catalog/names.h"
+#include "cli/local.h"
 #include "cli/values.h"
 #include "engine/command_line.h"
 #include "engine/flags.h"
@@ -71,6 +75,17 @@ Request spread_over_ranks(Request request, const Resolved& r) {
 }
 
 }  // namespace
+
+std::string_view usual_engine(const Request& request, const Catalog& catalog) {
+  const bool is_path = looks_like_path(request.model);
+  const TypedModel typed = is_path ? TypedModel{} : typed_model(request.model);
+  const bool gguf = request.weights ? is_gguf_recipe(*request.weights) : typed.is_gguf;
+  if (typed.is_tag && (gguf || !request.weights)) return "ollama";
+  if (gguf || request.model.ends_with(".gguf")) return "llama.cpp";
+  if (!request.device || request.engine || request.engine_command) return "vllm";
+  const DeviceSpec device = device_named(catalog, catalog.counted(*request.device).name);
+  return device.kind == "cpu" || device.vendor == "Apple" ? "llama.cpp" : "vllm";
+}
 
 void choose_engine(const Request& request, Resolved& r, const Catalog& catalog,
                    std::string_view default_engine) {

@@ -122,6 +122,8 @@ constexpr std::array kFlags = {
     Flag{"bandwidth", "RATE", device, "memory bandwidth instead of the datasheet's: 2.0TB/s",
          [](R& r, Text t) { r.bandwidth = bandwidth_of(t); }},
     Flag{"on", "DEVICE", device, "show what runs on this device, and how", text<&R::on>},
+    Flag{"for", "MODEL", device, "show which devices serve this model, and how many it takes",
+         text<&R::for_model>},
 
     Flag{"device", "NAME", calibration,
          "of this machine, where there are several; with --from, what was measured",

@@ -8,6 +8,8 @@
 #include "catalog/model_file.h"
 #include "catalog/names.h"
 #include "cli/answer.h"
+#include "cli/choices.h"
+#include "cli/loads.h"
 #include "cli/local.h"
 #include "model/parameters.h"
 #include "model/recipe.h"
@@ -163,21 +165,41 @@ Answer answer_models(const Request& request, const Catalog& catalog) {
   return {std::move(document), 0, {}};
 }
 
+namespace {
+
+bool is_of(const DeviceSpec& device, const std::string& filter) {
+  return normalized(device.vendor) == filter || normalized(device.kind) == filter;
+}
+
+// The catalog's names that a filter means: of parts, a vendor ("amd") or a kind ("cpu"). The part
+// that it names as people write it goes first.
+std::vector<std::string> devices_named(const Request& request, const Catalog& catalog) {
+  const auto& filter = request.filter;
+  if (filter && is_local(*filter)) return {*filter};
+  std::vector<std::string> names;
+  if (filter && catalog.has_device(catalog.counted(*filter).name))
+    names.push_back(catalog.device(catalog.counted(*filter).name).name);
+  const std::string part = names.empty() ? "" : names.front();
+  for (const CatalogEntry& entry : catalog.entries("devices"))
+    if (entry.name != part &&
+        (wanted(request, entry) || is_of(catalog.device(entry.name), normalized(*filter))))
+      names.push_back(entry.name);
+  if (names.empty()) catalog.device(*filter);  // throws, with the near misses
+  return names;
+}
+
+}  // namespace
+
 Answer answer_devices(const Request& request, const Catalog& catalog) {
+  const std::vector<std::string> names = devices_named(request, catalog);
+  if (request.for_model) return answer_choices(request, catalog, names);
+  if (asks_load(request))
+    throw Error("are of a model that is to be served")
+        .of("--users, --context and --batch")
+        .advise("Name it: --for MODEL.");
   Array rows;
-  std::string part;  // that the filter names, as people write it
-  if (request.filter && is_local(*request.filter)) {
-    rows.push_back(value(device_row(device_named(catalog, *request.filter))));
-  } else if (request.filter && catalog.has_device(catalog.counted(*request.filter).name)) {
-    const DeviceSpec device = catalog.device(catalog.counted(*request.filter).name);
-    part = device.name;
-    rows.push_back(value(device_row(device)));
-  }
-  if (rows.empty() || !part.empty())
-    for (const CatalogEntry& entry : catalog.entries("devices"))
-      if (entry.name != part && wanted(request, entry))
-        rows.push_back(value(device_row(catalog.device(entry.name))));
-  if (rows.empty()) catalog.device(*request.filter);  // throws, with the near misses
+  for (const std::string& name : names)
+    rows.push_back(value(device_row(device_named(catalog, name))));
   Document document;
   document.command = "devices";
   document.title = "Devices";

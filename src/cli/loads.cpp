@@ -60,6 +60,8 @@ std::vector<Load> loads(const Request& request, Resolved& r, std::string_view de
                  batches);
 }
 
+bool asks_load(const Request& r) { return r.context || r.users || r.batch || r.input || r.output; }
+
 std::vector<Load> prompts(const Request& request, Resolved& r) {
   const auto lengths = within(asked_lengths(request.prompt, r, "--prompt", "1k,8k,32k"),
                               request.prompt.has_value(), r);

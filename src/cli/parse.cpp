@@ -142,6 +142,14 @@ Words sort_words(const Words& words, const CommandSpec& command, Request& reques
   return positionals;
 }
 
+// Lists of what a missing word could be.
+std::string where_to_look(std::string_view positional, const Words& typed) {
+  if (positional == "MODEL") return " `kv-plan models` lists what is known.";
+  if (positional == "DEVICE" && typed.size() == 1)
+    return " `kv-plan devices --for " + typed.front() + "` lists which would do.";
+  return "";
+}
+
 void take_positionals(const Words& typed, const CommandSpec& command, Request& request) {
   const std::string usage = "Usage: " + command.usage() + ".";
   const auto needed = std::count_if(command.positionals.begin(), command.positionals.end(),
@@ -149,7 +157,7 @@ void take_positionals(const Words& typed, const CommandSpec& command, Request& r
   if (typed.size() < static_cast<std::size_t>(needed))
     throw Error("needs a " + std::string(command.positionals[typed.size()].name))
         .of("kv-plan " + std::string(command.name))
-        .advise(usage);
+        .advise(usage + where_to_look(command.positionals[typed.size()].name, typed));
   const bool many = !command.positionals.empty() && command.positionals.front().many;
   if (many) {
     request.names = typed;

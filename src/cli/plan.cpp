@@ -6,14 +6,11 @@
 #include <cmath>
 #include <span>
 
-#include "catalog/model_name.h"
-#include "catalog/model_path.h"
-#include "catalog/names.h"
 #include "cli/answer.h"
+#include "cli/engine_choice.h"
 #include "cli/lengths.h"
 #include "cli/lengths_part.h"
 #include "cli/loads.h"
-#include "cli/local.h"
 #include "cli/plan_command.h"
 #include "cli/plan_parts.h"
 #include "cli/profiles.h"
@@ -24,24 +21,10 @@
 namespace kvplan {
 namespace {
 
-// GGUF, Apple's computers and processors are for the llama.cpp family, tags of Ollama for itself;
-// anything else for vLLM.
-std::string_view usual_engine(const Request& request, const Catalog& catalog) {
-  const bool is_path = looks_like_path(request.model);
-  const TypedModel typed = is_path ? TypedModel{} : typed_model(request.model);
-  const bool gguf = request.weights ? is_gguf_recipe(*request.weights) : typed.is_gguf;
-  if (typed.is_tag && (gguf || !request.weights)) return "ollama";
-  if (gguf || request.model.ends_with(".gguf")) return "llama.cpp";
-  if (!request.device || request.engine || request.engine_command) return "vllm";
-  const DeviceSpec device = device_named(catalog, catalog.counted(*request.device).name);
-  return device.kind == "cpu" || device.vendor == "Apple" ? "llama.cpp" : "vllm";
-}
-
 // A trace without a length stands for its running requests.
 std::optional<Load> asked_load(const Request& request, Resolved& r,
                                const std::optional<LengthAnswer>& lengths) {
-  if (!request.context && !request.users && !request.batch && !request.input && !request.output)
-    return std::nullopt;
+  if (!asks_load(request)) return std::nullopt;
   Request asked = request;
   if (lengths && !request.context && !request.input && !request.output) {
     const Tokens running = lengths->summary.running;

@@ -65,7 +65,8 @@ struct Request {
   // Device.
   std::optional<std::string> host, profile;
   std::optional<BytesPerSecond> bandwidth;
-  std::optional<std::string> on;  // models
+  std::optional<std::string> on;         // models
+  std::optional<std::string> for_model;  // devices
 
   // Calibration.
   std::optional<std::string> run_device, backend, save, origin, licence;

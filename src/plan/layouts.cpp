@@ -40,6 +40,19 @@ bool better(const LayoutRow& a, const LayoutRow& b) {
   return ways(a.layout) < ways(b.layout);
 }
 
+// The counts to try, of a device that joins no others none above `most_alone`. Left out are those
+// far from fitting: no layout divides weights further than by all GPUs.
+std::vector<std::int64_t> counts_to_try(const Setup& setup, std::int64_t most_alone) {
+  const DeviceSpec& device = setup.device.value();
+  const Bytes weights = resident_weights(setup.model);
+  std::vector<std::int64_t> counts;
+  for (const std::int64_t gpus : kGpuCounts)
+    if ((gpus <= most_alone || device.joins_others()) &&
+        weights.n / gpus <= 2 * device.memory.value.n)
+      counts.push_back(gpus);
+  return counts;
+}
+
 // The best one, a few more that meet the need, and the question's own.
 void append(std::vector<LayoutRow>& to, const std::vector<LayoutRow>& rows, std::size_t most) {
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -134,15 +147,20 @@ std::string options_of(const Parallelism& p) {
   return text;
 }
 
+std::optional<LayoutRow> fewest_gpus(const Setup& setup, const Need& need, std::int64_t most) {
+  for (const std::int64_t gpus : counts_to_try(setup, 1)) {
+    if (gpus > most) break;
+    const std::vector<LayoutRow> rows = ranked_layouts(setup, need, gpus);
+    if (!rows.empty() && rows.front().meets()) return rows.front();
+  }
+  return std::nullopt;
+}
+
 LayoutSearch search_layouts(const Setup& setup, const Need& need,
                             std::optional<std::int64_t> also) {
   LayoutSearch search;
   std::vector<LayoutRow> below;
-  const Bytes weights = resident_weights(setup.model);
-  for (const std::int64_t gpus : kGpuCounts) {
-    if (gpus > also.value_or(1) && !setup.device.value().joins_others()) break;
-    // Far from fitting: no layout divides weights further than by all GPUs.
-    if (weights.n / gpus > 2 * setup.device.value().memory.value.n) continue;
+  for (const std::int64_t gpus : counts_to_try(setup, also.value_or(1))) {
     std::vector<LayoutRow> rows = ranked_layouts(setup, need, gpus);
     if (!rows.empty() && rows.front().meets()) {
       rows.front().verdict = LayoutRow::chosen;

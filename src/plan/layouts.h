@@ -60,6 +60,10 @@ std::vector<LayoutRow> ranked_layouts(const Setup&, const Need&, std::int64_t gp
 // "--tp 2 --pp 3"; "--tp 1" for one GPU.
 std::string options_of(const Parallelism&);
 
+// The best layout on the fewest GPUs that meet the need, at most `most`; empty where none does.
+// Requires a device.
+std::optional<LayoutRow> fewest_gpus(const Setup&, const Need&, std::int64_t most);
+
 struct LayoutSearch {
   std::optional<LayoutRow> best;  // empty: not even on the most GPUs
   // The best layouts of the chosen count, of its neighbour below and of the asked count.
