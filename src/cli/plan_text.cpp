@@ -18,11 +18,25 @@ namespace {
 std::string tokens_text(Tokens n) { return shown(value(n)); }
 std::string rate_text(double rate) { return shown(rate, Show::tokens_per_second); }
 
-std::string each_text(const Resolved& r, const Load& load) {
-  const auto rows = decode_answer(r.setup, std::span(&load, 1)).rows;
-  if (!rows[0].step.seconds) return "";
-  return fmt::format(", at most {} tokens/s each",
-                     rate_text(tokens_per_second(1, *rows[0].step.seconds)));
+// "at most 63.0 tokens/s (49.9 expected)" for each sequence; "" where nothing is known.
+std::string each_text(const DecodeRow& row, std::string_view unit = " tokens/s") {
+  const auto rate = [](Seconds step) { return rate_text(tokens_per_second(1, step)); };
+  const auto& [ceiling, expected] = std::pair(row.step.seconds, row.expected.time);
+  if (!ceiling) return expected ? fmt::format("about {}{}", rate(expected->value), unit) : "";
+  return fmt::format("at most {}{}", rate(*ceiling), unit) +
+         (expected ? fmt::format(" ({} expected)", rate(expected->value)) : "");
+}
+
+// " One user there gets at most 63.0 tokens/s (49.9 expected), each of 5 at most 49.6 (38.5
+// expected)."
+std::string rates_text(const std::vector<DecodeRow>& rows, Tokens context) {
+  std::string text;
+  for (const DecodeRow& row : rows) {
+    if (row.context != context || each_text(row).empty()) continue;
+    text += row.batch == 1 ? " One user there gets " + each_text(row)
+                           : fmt::format(", each of {} {}", row.batch, each_text(row, ""));
+  }
+  return text.empty() ? "" : text + ".";
 }
 
 // The widest format in which this device holds the load. Empty: none, or memory is not at fault.
@@ -91,17 +105,18 @@ std::string lead_of(const Resolved& r, const PlanFacts& f) {
   if (const auto text = closed_by_setting(r, f)) return *text;
   if (!f.yes()) return refusal(r, f) + remedy(r, f);
   const std::string who = subject(r);
-  if (f.asked)
+  if (f.asked) {
+    const std::string each = each_text(f.rates.rows.front());
     return fmt::format("Yes: {} holds {} x {} tokens{}.", who, f.asked->batch,
-                       tokens_text(f.asked->context), each_text(r, *f.asked));
+                       tokens_text(f.asked->context), each.empty() ? "" : "; each gets " + each);
+  }
   const Tokens usual = std::min(kUsersContext, r.longest());
   std::string text = fmt::format("Yes: {} reaches {} tokens for one user", who,
                                  f.sizing.max_context ? tokens_text(*f.sizing.max_context) : "no");
   if (f.sizing.max_batch)
-    text += fmt::format(", or {} user{} at {}{}", *f.sizing.max_batch,
-                        *f.sizing.max_batch > 1 ? "s" : "", tokens_text(usual),
-                        each_text(r, {usual, *f.sizing.max_batch}));
-  return text + ".";
+    text += fmt::format(", or {} user{} at {}", *f.sizing.max_batch,
+                        *f.sizing.max_batch > 1 ? "s" : "", tokens_text(usual));
+  return text + "." + rates_text(f.rates.rows, usual);
 }
 
 std::optional<std::string> default_length_note(const Resolved& r, const PlanFacts& f) {

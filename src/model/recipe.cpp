@@ -89,7 +89,7 @@ void apply_base(std::string_view name, ModelSpec& model) {
   if (type || find_format(name)) drop_old_scales(model);
   if (type) return use_file_type(*type, model);
   if (find_format(name)) return apply(weight_format(name), model);
-  if (folded(name).starts_with("ud_"))
+  if (folded(name).starts_with("ud_") || folded(name).ends_with("_k_xl"))
     throw Error("'" + std::string(name) + "' is a mix of its vendor's own, another for each model")
         .of("--weights")
         .advise("Give the GGUF file itself: its header says what each tensor takes.");

@@ -183,7 +183,8 @@ TEST_CASE("formats of caches and of tables are no weights, and unknown ones are 
   for (const char* format : {"int8-head", "fp8-g128", "fp8-row8", "int32", "bf16,head=int8-head"})
     CHECK(refusal(format).find("weights cannot have") == 0);
   CHECK(refusal("q4_k_x").find("unknown weight format") == 0);
-  CHECK(refusal("UD-Q4_K_XL").find("vendor's own") != std::string::npos);
+  for (const char* mix : {"UD-Q4_K_XL", "Q4_K_XL", "q2_k_xl"})
+    CHECK(refusal(mix).find("vendor's own") != std::string::npos);
   CHECK(refusal("bf16,king=fp8").find("ROLE=FORMAT") != std::string::npos);
   for (const std::string_view name : recipe_names()) CHECK(refusal(name) == "none");
 }

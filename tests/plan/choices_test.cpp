@@ -11,6 +11,7 @@
 #include "catalog/catalog.h"
 #include "cli/answer.h"
 #include "cli/parse.h"
+#include "report/numbers.h"
 
 using namespace kvplan;
 
@@ -108,6 +109,22 @@ TEST_CASE("devices are found by their vendor and by their kind") {
   for (const Value& row : rows({"devices", "apple"}))
     CHECK(std::get<std::string>(at(std::get<Object>(row.v), "vendor").v) == "Apple");
   CHECK(rows({"devices", "cpu"}).size() > 10);
+}
+
+TEST_CASE("a plan that fits opens with the rates that its table has for the same loads") {
+  for (const Words& load : {Words{}, Words{"--users", "4", "--context", "4k"}}) {
+    Words words = {"plan", "llama-3.1-8b", "rtx-4090"};
+    words.insert(words.end(), load.begin(), load.end());
+    const Document plan = run(words, answer_plan).document;
+    const Array rates = std::get<Array>(at(std::get<Object>(at(plan.body, "decode").v), "rows").v);
+    const Object& first = std::get<Object>(rates.front().v);
+    for (const char* part : {"ceiling", "expected"}) {
+      const auto& rate = at(std::get<Object>(at(first, part).v), "tokens_per_second");
+      const auto batch = static_cast<double>(std::get<std::int64_t>(at(first, "batch").v));
+      const std::string each = shown(std::get<double>(rate.v) / batch, Show::tokens_per_second);
+      CHECK(plan.lead.front().find(each) != std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("a plan without a device says which command chooses one") {
