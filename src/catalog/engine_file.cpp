@@ -18,7 +18,8 @@ constexpr std::array kKinds = {std::pair{std::string_view("toggle"), EngineFlag:
                                std::pair{std::string_view("size"), EngineFlag::size},
                                std::pair{std::string_view("text"), EngineFlag::text},
                                std::pair{std::string_view("choice"), EngineFlag::choice},
-                               std::pair{std::string_view("json"), EngineFlag::json}};
+                               std::pair{std::string_view("json"), EngineFlag::json},
+                               std::pair{std::string_view("list"), EngineFlag::list}};
 
 EngineFlag::Kind kind_of(const Node& node) {
   const std::string text = node.string().value_or("");
@@ -107,10 +108,22 @@ EngineFlag& flag_named(const std::string& name, const Node& node, EngineFlags& e
   return engine.flags.back();
 }
 
+std::vector<EngineFlags::Remark> remarks_in(const Node& node, std::string_view key) {
+  std::vector<EngineFlags::Remark> remarks;
+  if (const Node* all = node.find(key); all && all->kind == Node::map)
+    for (const auto& [name, text] : all->members) {
+      if (text.string().value_or("").empty())
+        throw Error("needs what to say of it").of(name).at_line(text.line);
+      remarks.push_back({name, text.text});
+    }
+  return remarks;
+}
+
 }  // namespace
 
 EngineFlags read_engine(const Node& file, EngineFlags engine) {
-  allow_only(file, {"name", "aliases", "source", "newest", "flags", "idle"}, "an engine file");
+  allow_only(file, {"name", "aliases", "source", "newest", "flags", "idle", "remarks"},
+             "an engine file");
   engine.engine = text_in(file, "name");
   const std::string source = text_in(file, "source");
   if (engine.source.empty()) engine.source = source;
@@ -127,6 +140,11 @@ EngineFlags read_engine(const Node& file, EngineFlags engine) {
     allow_only(*idle, {"switches", "values"}, "the idle flags of an engine file");
     engine.idle_switches = texts_in(*idle, "switches");
     engine.idle_values = texts_in(*idle, "values");
+  }
+  if (const Node* remarks = file.find("remarks")) {
+    allow_only(*remarks, {"switches", "values"}, "the remarks of an engine file");
+    engine.remarked_switches = remarks_in(*remarks, "switches");
+    engine.remarked_values = remarks_in(*remarks, "values");
   }
   return engine;
 }

@@ -8,8 +8,8 @@
 namespace kvplan {
 namespace {
 
-constexpr std::string_view kKinds[] = {"on/off", "on/off/auto", "integer", "number",
-                                       "size",   "text",        "choice",  "JSON"};
+constexpr std::string_view kKinds[] = {"on/off", "on/off/auto", "integer", "number", "size",
+                                       "text",   "choice",      "JSON",    "list"};
 
 std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));

@@ -19,7 +19,16 @@ void check_choice(const EngineFlag& flag, const std::string& value) {
 }
 
 bool among(std::string_view name, const std::vector<std::string>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::any_of(names.begin(), names.end(), [&](const std::string& known) {
+    return known.ends_with('.') ? name.starts_with(known) : name == known;
+  });
+}
+
+const EngineFlags::Remark* remark_in(const std::vector<EngineFlags::Remark>& all,
+                                     std::string_view name) {
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const EngineFlags::Remark& r) { return r.name == name; });
+  return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -53,10 +62,17 @@ const EngineFlag* EngineFlags::find(std::string_view name) const {
   return found == flags.end() ? nullptr : &*found;
 }
 
-bool EngineFlags::is_idle_switch(std::string_view name) const { return among(name, idle_switches); }
+const EngineFlags::Remark* EngineFlags::remark(std::string_view name) const {
+  const Remark* of_switch = remark_in(remarked_switches, name);
+  return of_switch ? of_switch : remark_in(remarked_values, name);
+}
+
+bool EngineFlags::is_switch(std::string_view name) const {
+  return among(name, idle_switches) || remark_in(remarked_switches, name) != nullptr;
+}
 
 bool EngineFlags::is_idle(std::string_view name) const {
-  return is_idle_switch(name) || among(name, idle_values);
+  return among(name, idle_switches) || among(name, idle_values);
 }
 
 const EngineFlags& flags_of(const EngineOptions& options) {
@@ -109,6 +125,7 @@ void check_value(const EngineFlag& flag, const std::string& value) {
           .of(flag.name)
           .advise("Set them one by one, as " + flag.name + ".KEY=VALUE.");
     case EngineFlag::text:
+    case EngineFlag::list:
       if (value.empty()) throw Error("needs a value").of(flag.name);
   }
 }
@@ -121,6 +138,8 @@ void check_settings(const EngineOptions& options) {
       continue;
     }
     if (table.is_idle(name)) continue;
+    if (const EngineFlags::Remark* remark = table.remark(name))
+      throw Error(remark->text).of(name).advise("Leave it out.");
     std::vector<std::string> known;
     for (const EngineFlag& flag : table.flags) known.push_back(flag.name);
     throw Error(options.name + " has no flag of this name, or none that this program follows")

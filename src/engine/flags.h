@@ -27,7 +27,7 @@ struct Site {
 Site site_of(const EngineOptions&, std::int64_t ranks = 1);
 
 struct EngineFlag {
-  enum Kind { toggle, tristate, integer, number, size, text, choice, json };
+  enum Kind { toggle, tristate, integer, number, size, text, choice, json, list };
   // What the engine takes by itself where all of these hold.
   struct Default {
     std::string value, source;
@@ -40,7 +40,9 @@ struct EngineFlag {
   };
 
   std::string name;  // as a setting: '-' as '_', nested ones with dots
-  Kind kind = text;  // tristate: on, off or auto; a bare flag is on
+  // tristate: on, off or auto, a bare flag is on; list: words up to the next flag, with commas in a
+  // setting.
+  Kind kind = text;
   // On a command line, beside the name after "--"; `negations` turn the flag off.
   std::vector<std::string> spellings, negations;
   std::string option;  // of kv-plan: "--tp"
@@ -52,16 +54,23 @@ struct EngineFlag {
 };
 
 struct EngineFlags {
+  // A flag that is known and not followed, and what to say of it: "takes memory of the host".
+  struct Remark {
+    std::string name, text;
+  };
+
   std::string engine, source;
   std::string newest;  // version that the flags and the rules were read from
   std::vector<EngineFlag> flags;
-  // Known, and without bearing on memory; needed to tell flags that take a value from those that
-  // do not.
+  // Known, and without bearing on memory; switches take no value. "compilation_config." stands for
+  // every key of it.
   std::vector<std::string> idle_switches, idle_values;
+  std::vector<Remark> remarked_switches, remarked_values;
 
   const EngineFlag* find(std::string_view name) const;  // nullptr when unknown
+  const Remark* remark(std::string_view name) const;    // likewise
   bool is_idle(std::string_view name) const;
-  bool is_idle_switch(std::string_view name) const;
+  bool is_switch(std::string_view name) const;  // of those that are not followed
 };
 
 // Of these options' engine; of the ideal, none. Throws Error where another engine's were not given.

@@ -47,6 +47,10 @@ std::string plain_count(const std::string& text) {
   return count < 9e18 ? std::to_string(static_cast<std::int64_t>(count)) : text;
 }
 
+// Spellings that turn a switch off: --no-X, --disable-X of --enable-X, and the other way round.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kOpposites = {
+    {{"no_", ""}, {"disable_", "enable_"}, {"enable_", "disable_"}}};
+
 // A flag as it was spelled: what it is, and whether the spelling turns it off.
 struct Spelled {
   const EngineFlag* flag = nullptr;
@@ -60,10 +64,11 @@ Spelled spelled(const EngineFlags& table, const std::string& word) {
         return {&flag, off};
   const std::string name = as_setting(word);
   if (const EngineFlag* flag = table.find(name)) return {flag, false};
-  if (name.starts_with("no_"))
-    if (const EngineFlag* flag = table.find(name.substr(3));
-        flag && flag->kind == EngineFlag::toggle)
-      return {flag, true};
+  for (const auto& [said, meant] : kOpposites)
+    if (name.starts_with(said))
+      if (const EngineFlag* flag = table.find(std::string(meant).append(name.substr(said.size())));
+          flag && flag->kind == EngineFlag::toggle)
+        return {flag, true};
   return {};
 }
 
@@ -104,6 +109,11 @@ class Line {
       value = word.substr(equals + 1);
       word.resize(equals);
     }
+    if (word.size() > 2 && word.starts_with("-O") &&
+        word.find_first_not_of("0123456789", 2) == word.npos) {
+      value = word.substr(2);  // as compilers have it: -O3
+      word.resize(2);
+    }
     if (names_model(word)) {
       command_.model = value ? *value : following();
       return;
@@ -126,6 +136,7 @@ class Line {
   std::string value_after(const EngineFlag& flag) {
     const std::string next = at_ + 1 < words_.size() ? words_[at_ + 1] : "";
     if (flag.kind == EngineFlag::toggle) return "true";
+    if (flag.kind == EngineFlag::list) return words_up_to_flag();
     if (flag.kind == EngineFlag::tristate) {
       for (const char* word : {"on", "off", "auto", "0", "1"})
         if (next == word) return following();
@@ -138,6 +149,12 @@ class Line {
       throw Error("needs a value").of(words_[at_]);
     return words_[++at_];
   }
+  std::string words_up_to_flag() {
+    std::string all = following();
+    while (at_ + 1 < words_.size() && !is_flag(words_[at_ + 1]) && !ends(words_[at_ + 1]))
+      all += "," + words_[++at_];
+    return all;
+  }
   void set(const EngineFlag& flag, const std::string& value) {
     auto& settings = command_.options.settings;
     if (flag.kind != EngineFlag::json) {
@@ -149,14 +166,14 @@ class Line {
       if (flags_of(command_.options).find(name))
         settings[name] = text;
       else
-        warn(name);
+        remark(name, name);
     }
   }
   void pass_over(const EngineFlags& table, const std::string& word, bool has_value) {
     const std::string name = as_setting(word);
     if (name == "extra_llm_api_options" && !has_value && read_echoed_file()) return;
-    if (!table.is_idle(name)) warn(word);
-    const bool takes = !has_value && !table.is_idle_switch(name) && at_ + 1 < words_.size() &&
+    remark(name, word);
+    const bool takes = !has_value && !table.is_switch(name) && at_ + 1 < words_.size() &&
                        !is_flag(words_[at_ + 1]) && !ends(words_[at_ + 1]);
     at_ += takes;
   }
@@ -173,13 +190,18 @@ class Line {
       if (const EngineFlag* flag = table.find(setting))
         set(*flag, text);
       else
-        warn(setting);
+        remark(setting, setting);
     }
     return true;
   }
-  void warn(const std::string& name) {
-    command_.warnings.push_back(
-        {"unknown-flag", name + " is not known here and is left out of the account"});
+  // What is to be said of a flag that is not followed.
+  void remark(const std::string& name, const std::string& word) {
+    const EngineFlags& table = flags_of(command_.options);
+    if (const EngineFlags::Remark* known = table.remark(name))
+      command_.warnings.push_back({"flag-not-followed", word + " " + known->text});
+    else if (!table.is_idle(name))
+      command_.warnings.push_back(
+          {"unknown-flag", word + " is not known here and is left out of the account"});
   }
   void read_environment(const std::string& word) {  // "OLLAMA_NUM_PARALLEL=4"
     const auto equals = word.find('=');

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "engine/budget_lines.h"
 #include "engine/settings.h"
 #include "engine/vllm/budget.h"
 #include "engine/vllm/groups.h"
+#include "engine/vllm/plain_layers.h"
 
 namespace kvplan {
 namespace {
@@ -37,6 +39,8 @@ CacheFormats formats_of(const EngineOptions& options, const Rules& rules, const 
   const bool plain = rules.kernel_latent_blocks && gpu_of(options.device) == Gpu::blackwell;
   if (has_shared_rows(model) || (eight_bits && !plain && has_sparse_latents(model)))
     return cache_formats("fp8_ds_mla");
+  const bool as_model = name == "fp32" || name == "bf16" || name == "fp16";
+  if (as_model && *model.native == format_named("fp32")) return cache_formats("fp32");
   if (name == "fp32") return cache_formats("bf16");  // 32-bit checkpoints are loaded in 16
   return name == asked.name ? asked : cache_formats(name);
 }
@@ -57,27 +61,36 @@ class Vllm final : public Engine {
  public:
   Vllm(const EngineOptions& options, const ModelSpec& model, const Deployment& deployment)
       : options_(options),
-        model_(as_loaded(drafted(model, draft_of(Settings(options)), Settings(options)))),
+        model_(as_loaded(drafted(model, draft_of(Settings(options)), Settings(options)),
+                         Settings(options))),
         parallel_(spread(options, deployment.parallel)),
         source_tokens_(deployment.source_tokens),
         rules_(rules_of(site_of(options).version)),
         serving_(serving_of(options, rules_, model_, parallel_)),
-        groups_(cache_groups(model_, formats_of(options, rules_, model_, deployment.cache),
-                             serving_.draft.layers != Draft::none)),
+        groups_(with_plain_layers(
+            cache_groups(model_, formats_of(options, rules_, model_, deployment.cache),
+                         serving_.draft.layers != Draft::none),
+            serving_.plain_cache, *model_.native)),
         layout_(prepared(serving_)),
         weights_(rank_weights(served(serving_))),
         activation_(activation_shape(model_, parallel_.tp)) {}
 
   Budget budget(const DeviceSpec& device) const override {
     const Serving there = on_device(serving_, options_, device);
-    return budget_of(served(there), weights_, activation_, device, options_.reserve);
+    Budget b = budget_of(served(there), weights_, activation_, device, options_.reserve);
+    if (serving_.blocks)
+      b.kv_pool = exact_line(layout_.bytes_per_block * *serving_.blocks, "num_gpu_blocks_override");
+    return b;
   }
 
   Capacity capacity(Bytes pool, Tokens max_model_len) const override {
     Capacity c;
     if (layout_.rows.empty()) return c;
+    if (serving_.drops_windows)
+      max_model_len = std::min(max_model_len, model_.max_context.value_or(max_model_len));
     const std::int64_t length = max_model_len.n;
     if (length < 1) throw Error("must be at least 1").of("max_model_len");
+    if (serving_.blocks) pool = layout_.bytes_per_block * *serving_.blocks;
     const std::int64_t blocks = std::max(pool, Bytes(0)) / layout_.bytes_per_block;
     const std::int64_t request = layout_.blocks_of_request(length);
     const double requests = static_cast<double>(blocks) / static_cast<double>(request);

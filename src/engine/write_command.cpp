@@ -123,6 +123,17 @@ bool goes_by_file(const EngineOptions& options, const std::string& name) {
          (name.find('.') != std::string::npos || name == "enable_attention_dp");
 }
 
+// The words of a list: "1,2,4" → " 1 2 4".
+std::string words_of(std::string_view list) {
+  std::string text;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    text += " " + shell_quoted(std::string(list.substr(0, comma)));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return text;
+}
+
 std::string flags_text(const EngineOptions& options, const Settings& settings) {
   const EngineFlags& table = flags_of(options);
   std::map<std::string, Settings> nested;
@@ -140,6 +151,8 @@ std::string flags_text(const EngineOptions& options, const Settings& settings) {
     const EngineFlag* flag = table.find(name);
     if (flag && flag->kind == EngineFlag::toggle)
       text += " " + spelled(options.name, is_on(value) ? name : "no_" + name);
+    else if (flag && flag->kind == EngineFlag::list)
+      text += " " + spelled(options.name, name) + words_of(value);
     else
       text += " " + spelled(options.name, name) + (value.empty() ? "" : " " + shell_quoted(value));
   }

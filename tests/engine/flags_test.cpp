@@ -89,15 +89,19 @@ TEST_CASE("the same thing said twice is accepted, said differently it names both
   CHECK_THROWS_AS(take_common_options(twice, {}), Error);
 }
 
-TEST_CASE("no table has a flag twice, and none is both idle and followed") {
+TEST_CASE("no table has a flag twice, be it followed, idle or remarked on") {
   for (const CatalogEntry& entry : Catalog().entries("engines")) {
     const EngineOptions options = engine_options(entry.name);
     const EngineFlags& table = *options.flags;
     std::set<std::string_view> names;
-    for (const EngineFlag& flag : table.flags) {
-      CAPTURE(std::string(flag.name));
-      CHECK(names.insert(flag.name).second);
-      CHECK_FALSE(table.is_idle(flag.name));
-    }
+    const auto once = [&](const std::string& name) {
+      CAPTURE(name);
+      CHECK(names.insert(name).second);
+    };
+    for (const EngineFlag& flag : table.flags) once(flag.name);
+    for (const auto* idle : {&table.idle_switches, &table.idle_values})
+      for (const std::string& name : *idle) once(name);
+    for (const auto* remarks : {&table.remarked_switches, &table.remarked_values})
+      for (const EngineFlags::Remark& remark : *remarks) once(remark.name);
   }
 }

@@ -140,8 +140,8 @@ TEST_CASE("a checkpoint in 32 bits is loaded in 16") {
   ModelSpec m = dense(1, 8, 128);
   m.native = &format_named("fp32");
   m.ends.push_back({"all", Role::mlp, 1000, 1, Sharding::split, 1, 1, true, m.native});
-  CHECK(as_loaded(m).native->name == "bf16");
-  CHECK(as_loaded(m).ends.front().format->name == "bf16");
+  CHECK(as_loaded(m, Settings(EngineOptions{})).native->name == "bf16");
+  CHECK(as_loaded(m, Settings(EngineOptions{})).ends.front().format->name == "bf16");
 }
 
 TEST_CASE("a rank holds its share of split weights and all of replicated ones") {

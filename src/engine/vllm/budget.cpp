@@ -17,6 +17,29 @@ BudgetLine line(const Range& r, std::string_view source) {
   return line_between(gib(r.low), gib(r.value), gib(r.high), Basis::engine_rule, source);
 }
 
+// By the number of captured sizes: those logs captured 51 by default, each after the first a little
+// (vllm/v1/worker/gpu/cudagraph_utils.py of 0.33.0).
+Range graphs_of(std::int64_t sizes) {
+  constexpr double kDefault = 51;
+  const double share = static_cast<double>(sizes) / kDefault;
+  return {std::min(share, 1.0) * kGraphs.low, 0.06 + (kGraphs.value - 0.06) * share,
+          0.1 + (kGraphs.high - 0.1) * share};
+}
+
+BudgetLine graph_line(const Rules& rules, const Serving& serving) {
+  if (!rules.graphs_in_budget || serving.eager || serving.graphs == 0)
+    return exact_line(Bytes(0), "CUDA graphs are outside this version's budget, or off");
+  return line(serving.graphs ? graphs_of(*serving.graphs) : kGraphs,
+              "estimate of CUDA graphs (vllm#38284)");
+}
+
+std::string_view source_of_weights(const Serving& serving) {
+  if (serving.offload.bytes.n > 0 || serving.offload.group > 0)
+    return "without what is left to the host";
+  return serving.draft.layers == Draft::given ? "fullest rank, without the draft model"
+                                              : "as vLLM pads vocabulary and experts";
+}
+
 }  // namespace
 
 Budget budget_of(const Served& served, const RankWeights& weights,
@@ -28,17 +51,13 @@ Budget budget_of(const Served& served, const RankWeights& weights,
   Budget b;
   b.memory = device.memory.value;
   b.reserved = exact_line(reserve.value_or(Bytes(0)), "--reserve");
-  b.weights =
-      line_between(weights.low, weights.value, weights.value, Basis::engine_rule,
-                   serving.draft.layers == Draft::given ? "fullest rank, without the draft model"
-                                                        : "as vLLM pads vocabulary and experts");
+  b.weights = line_between(std::max(weights.low, Bytes(0)), weights.value, weights.value,
+                           Basis::engine_rule, source_of_weights(serving));
   b.adapters = adapter_line(served);
   b.activation = activation_line(served, activation);
   b.non_torch = line(several ? rules.non_torch_several : rules.non_torch_single,
                      "driver and collectives, start-up logs");
-  b.graph = rules.graphs_in_budget && !serving.eager
-                ? line(kGraphs, "estimate of CUDA graphs (vllm#38284)")
-                : exact_line(Bytes(0), "CUDA graphs are outside this version's budget, or off");
+  b.graph = graph_line(rules, serving);
   if (serving.kv_cache_memory) {
     b.kv_pool = exact_line(*serving.kv_cache_memory, "kv_cache_memory_bytes");
     return b;

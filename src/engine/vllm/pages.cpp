@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/vllm/plain_layers.h"
 #include "word_list.h"
 
 namespace kvplan::vllm {
@@ -131,7 +132,8 @@ HybridBlock hybrid_sizes(const std::vector<CacheGroup>& groups, const Served& se
   for (const CacheGroup& g : groups) {
     if (const auto* kept = std::get_if<State>(&g.law)) {
       state = std::max(state, state_page(*kept, served));
-      if (s.state_cache == StateCache::all) grain = std::lcm(grain, state_chunk(kept->mixer.kind));
+      if (s.state_cache == StateCache::all)
+        grain = std::lcm(grain, s.state_chunk.value_or(state_chunk(kept->mixer.kind)));
       if (exports(kept->mixer, served)) grain = std::lcm(grain, export_grain(kept->mixer));
     } else if (!attention) {
       attention = &g;
@@ -178,7 +180,9 @@ Bytes state_page(const State& state, const Served& served) {
   // Groups that tp does not divide are replicated so that each rank has one.
   if (r.kind == Recurrent::mamba2 && r.k_heads % tp != 0)
     channels += 2 * (tp - r.k_heads) * r.k_width;
-  const Format& conv = state.conv_format ? *state.conv_format : *served.model.native;
+  const Format& conv = served.serving.conv_format ? *served.serving.conv_format
+                       : state.conv_format        ? *state.conv_format
+                                                  : *served.model.native;
   const bool drafts = r.kind != Recurrent::short_conv && r.kind != Recurrent::mamba1;
   const std::int64_t rows =
       std::max<std::int64_t>(r.taps - 1, 0) + (drafts ? served.serving.draft.tokens : 0);
@@ -203,9 +207,10 @@ std::int64_t attention_block(const std::vector<CacheGroup>& groups, const Served
     sparse = sparse || g.kind == CacheGroup::index;
     latents = latents || (g.kind == CacheGroup::latent && stores_latents(served));
     if (g.kind == CacheGroup::latent && !g.entry.empty())
-      eight_bits = is_eight_bit(g.entry.front());
+      eight_bits = eight_bits || is_eight_bit(g.entry.front());
   }
   if (!sparse && !latents) return serving.default_block;
+  if (serving.kernel_block) return *serving.kernel_block;
   return served.rules.kernel_latent_blocks ? latent_block(serving.gpu, sparse, eight_bits)
                                            : kLatentBlock;
 }
@@ -238,12 +243,31 @@ std::vector<int> stages_of_group(const CacheGroup& group, const Served& served) 
   return own;
 }
 
+namespace {
+
+// Makes room for layers in the model's own format; the page that windows take, where there is one.
+std::optional<Bytes> share_page(const std::vector<CacheGroup>& groups, const Served& served,
+                                HybridBlock& sizes) {
+  if (served.serving.plain_cache.none()) return std::nullopt;
+  const auto first = std::find_if(groups.begin(), groups.end(), [](const CacheGroup& g) {
+    return !std::holds_alternative<State>(g.law);
+  });
+  if (first == groups.end()) return std::nullopt;
+  const SharedPage shared = shared_page(*first, sizes.block, sizes.state_page, served);
+  if (sizes.state_page.n > 0) sizes.state_page = shared.bytes;
+  sizes.block = shared.block;
+  return shared.bytes;
+}
+
+}  // namespace
+
 std::vector<Bucket> buckets_of(const std::vector<CacheGroup>& groups, const Served& served) {
   const bool hybrid = std::any_of(groups.begin(), groups.end(), [](const CacheGroup& g) {
     return std::holds_alternative<State>(g.law);
   });
   HybridBlock sizes{attention_block(groups, served), Bytes(0)};
   if (hybrid) sizes = hybrid_sizes(groups, served);
+  const std::optional<Bytes> window_page = share_page(groups, served, sizes);
   std::vector<Bucket> buckets;
   for (const CacheGroup& g : groups) {
     if (g.layers.empty()) continue;
@@ -255,6 +279,10 @@ std::vector<Bucket> buckets_of(const std::vector<CacheGroup>& groups, const Serv
     b.demand =
         state ? state_demand(state->mixer, served, sizes.block) : demand_of(g, served, sizes.block);
     b.page = state ? sizes.state_page : row_bytes(g, served) * sizes.block;
+    if (window_page && b.demand.law == Demand::window) {
+      b.demand.block = window_block(*window_page, row_bytes(g, served));
+      b.page = std::max(*window_page, row_bytes(g, served) * b.demand.block);
+    }
     const auto same = std::find_if(buckets.begin(), buckets.end(),
                                    [&](const Bucket& other) { return same_cache(other, b); });
     if (same == buckets.end())

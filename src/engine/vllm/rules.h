@@ -47,8 +47,9 @@ struct Rules {
   bool wide_nemotron_states = false;     // of Nemotron-H in 32 bits where its file does not say
   bool exports_states = false;           // kernels keep a state from the middle of a prefill
   // ---- requests
-  bool in_flight_batches = false;      // windows keep the tokens of every batch in flight
-  bool caches_state_prefixes = false;  // prefix caching by default is for recurrent models too
+  bool in_flight_batches = false;         // windows keep the tokens of every batch in flight
+  bool connectors_follow_groups = false;  // else caches sent elsewhere turn groups off
+  bool caches_state_prefixes = false;     // prefix caching by default is for recurrent models too
   bool speculates_on_all_states = false;
   bool aligns_states = false;       // prefix caching keeps recurrent states where a block ends
   bool keeps_mamba_states = false;  // prefix caching keeps Mamba's states of every block

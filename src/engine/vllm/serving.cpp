@@ -6,6 +6,8 @@
 #include <type_traits>
 
 #include "engine/settings.h"
+#include "engine/vllm/memory_flags.h"
+#include "word_list.h"
 
 namespace kvplan::vllm {
 namespace {
@@ -77,6 +79,29 @@ Adapters adapters_of(const Settings& settings) {
           settings.boolean("fully_sharded_loras").value_or(false)};
 }
 
+// Connectors that follow layers in groups (SupportsHMA of vllm/distributed/kv_transfer of 0.33.0).
+constexpr std::string_view kFollowsGroups =
+    "NixlConnector MultiConnector MooncakeConnector MooncakeStoreConnector OffloadingConnector "
+    "SimpleCPUOffloadConnector ExampleHiddenStatesConnector HiSparseConnector MoRIIOConnector "
+    "UMBPStoreConnector DecodeBenchConnector";
+
+std::string connector_of(const Settings& settings) {
+  if (const auto named = settings.text("kv_transfer_config.kv_connector")) return *named;
+  if (!settings.given("kv_offloading_size")) return {};
+  return settings.text("kv_offloading_backend") == "lmcache" ? "LMCacheConnectorV1"
+                                                             : "OffloadingConnector";
+}
+
+// Whether windows drop what they no longer need: by the user's word, else not with a connector that
+// cannot tell groups apart.
+bool keeps_groups(const Settings& settings, const Rules& rules) {
+  constexpr const char* kOff = "disable_hybrid_kv_cache_manager";
+  if (settings.given(kOff)) return !settings.boolean(kOff).value_or(false);
+  const std::string connector = connector_of(settings);
+  return connector.empty() ||
+         (rules.connectors_follow_groups && has_word(kFollowsGroups, connector));
+}
+
 double utilization_of(const EngineOptions& options, const Settings& settings) {
   const double share =
       options.utilization ? *options.utilization : settings.needed_number("gpu_memory_utilization");
@@ -114,18 +139,16 @@ Serving serving_of(const EngineOptions& options, const Rules& rules, const Model
   const bool applies = settings.given("enable_prefix_caching") || caches_prefixes(model, rules);
   s.prefix_caching = on("enable_prefix_caching") && applies;
   s.state_cache = state_cache(settings, rules, model, s.prefix_caching);
-  const auto states = settings.text("mamba_ssm_cache_dtype");
-  if (states && *states != "auto") s.state_format = &format_named(*states);
-  s.hybrid_groups = rules.hybrid_groups && !on("disable_hybrid_kv_cache_manager");
+  s.hybrid_groups = rules.hybrid_groups && keeps_groups(settings, rules);
   s.vision = !on("language_model_only");
   s.profiles_vision = s.vision && !on("skip_mm_profiling");
   s.divides_vision = settings.text("mm_encoder_tp_mode") != "data";
-  s.eager = on("enforce_eager");
   s.default_block = settings.needed_integer("block_size", 1);
   if (settings.given("block_size")) s.block_size = s.default_block;
   s.adapters = adapters_of(settings);
   s.utilization = utilization_of(options, settings);
   s.kv_cache_memory = settings.bytes("kv_cache_memory_bytes");
+  read_memory_flags(settings, s);
   return s;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <vector>
 
 #include "cost/deployment.h"
 #include "engine/engine.h"
@@ -22,6 +22,24 @@ struct Adapters {
   bool sharded = false;  // fully: both matrices of each
 };
 
+// Layers whose cache stays in the model's own format beside a narrower one.
+struct PlainLayers {
+  bool windows = false;      // all that slide
+  std::vector<int> numbers;  // of layers
+
+  bool none() const { return !windows && numbers.empty(); }
+  bool has(int layer, bool slides) const;
+};
+
+// Weights that are left to the host.
+struct Offload {
+  Bytes bytes;  // cpu_offload_gb: matrices from the first layer on, of each rank
+  // Of every so many layers so many, the last; and buffers for the next few of them.
+  std::int64_t group = 0, in_group = 0, ahead = 0;
+
+  bool has(std::int64_t layer) const { return group > 0 && layer % group >= group - in_group; }
+};
+
 struct Serving {
   Gpu gpu = Gpu::hopper;
   Tokens max_model_len;
@@ -37,12 +55,21 @@ struct Serving {
   bool profiles_vision = true;  // and run once with its largest images
   bool divides_vision = true;   // over tensor-parallel ranks
   StateCache state_cache = StateCache::none;
-  const Format* state_format = nullptr;    // mamba_ssm_cache_dtype; null where the model decides
-  std::optional<std::int64_t> block_size;  // asked for
-  std::int64_t default_block = 0;          // where no kernel wants another
+  const Format* state_format = nullptr;      // mamba_ssm_cache_dtype; null where the model decides
+  const Format* conv_format = nullptr;       // mamba_cache_dtype, likewise
+  std::optional<std::int64_t> state_chunk;   // tokens, where states of every block are kept
+  PlainLayers plain_cache;                   // kv_cache_dtype_skip_layers
+  bool drops_windows = false;                // all layers look at everything, no further than these
+  std::optional<std::int64_t> block_size;    // asked for
+  std::optional<std::int64_t> kernel_block;  // tokens that the attention backend asked for takes
+  std::int64_t default_block = 0;            // where no kernel wants another
   Adapters adapters;
+  Offload offload;
+  std::int64_t spare_experts = 0;      // copies of busy experts, in each layer
+  std::optional<std::int64_t> graphs;  // sizes of steps that are captured; absent: vLLM's choice
   double utilization = 0;
   std::optional<Bytes> kv_cache_memory;
+  std::optional<std::int64_t> blocks;  // num_gpu_blocks_override: so many, whatever fits
 
   // Tokens that a window holds beside itself while they are computed.
   std::int64_t in_flight() const { return checked_mul(batched_tokens, batches); }

@@ -50,6 +50,13 @@ Bytes sharded(const Weight& w, std::int64_t rows, std::int64_t columns, std::int
   return Bytes(ceil_div(whole.n, shards));
 }
 
+// Where ranks share out whole experts, with copies of the busy ones (vllm/distributed/eplb).
+Weight with_spare_experts(Weight w, const Served& served) {
+  if (w.role == Role::routed_expert && served.parallel.ep > 1 && w.copies > 1)
+    w.copies = checked_add(w.copies, served.serving.spare_experts);
+  return w;
+}
+
 Bytes padded_expert(const Weight& w, const Parallelism& p, std::int64_t shards, Bytes plain) {
   if (w.role != Role::routed_expert || w.format->name != "mxfp4" || !w.is_matrix) return plain;
   const std::int64_t split = p.ep > 1 ? 1 : p.tp;
@@ -62,7 +69,8 @@ Bytes padded_expert(const Weight& w, const Parallelism& p, std::int64_t shards, 
   return sharded(w, inner(w.rows), hidden(w.columns), shards);
 }
 
-void add(RankWeights& sum, const Weight& w, const Layer* layer, const Served& served) {
+void add(RankWeights& sum, const Weight& stored, const Layer* layer, const Served& served) {
+  const Weight w = with_spare_experts(stored, served);
   const std::int64_t shards = shards_of(w, layer, served);
   const bool vocabulary =
       (w.role == Role::embedding || w.role == Role::head) && w.rows == served.model.vocabulary;
@@ -86,6 +94,52 @@ Bytes rotary_table(const ModelSpec& model) {
   return Bytes(checked_mul(model.max_context.value_or(Tokens(0)).n, 2 * width));
 }
 
+RankWeights layer_weights(const Layer& layer, const Served& served) {
+  RankWeights sum;
+  for (const Weight& w : layer.weights) {
+    const Bytes before = sum.value;
+    add(sum, w, &layer, served);
+    const std::int64_t fused = w.role == Role::routed_expert ? 2 : 1;  // gate and up are one
+    sum.matrix = std::max(sum.matrix, (sum.value - before) * fused);
+  }
+  sum.layers = sum.value;
+  return sum;
+}
+
+void add(RankWeights& sum, const RankWeights& layer) {
+  sum.low += layer.low;
+  sum.value += layer.value;
+  sum.layers += layer.layers;
+  sum.matrix = std::max(sum.matrix, layer.matrix);
+}
+
+// The host takes one matrix after another until it has what was asked of it
+// (vllm/model_executor/offloader/uva.py).
+void leave_to_host(RankWeights& sum, Bytes asked) {
+  if (asked.n == 0) return;
+  sum.low -= std::min(asked + sum.matrix, sum.layers);
+  sum.value -= std::min(asked, sum.layers);
+}
+
+// All layers look at everything, and no request is longer than the shortest window was.
+void drop_windows(ModelSpec& model) {
+  for (Layer& layer : model.layers)
+    for (Reach& reach : layer.mixer.reach)
+      if (const auto* window = std::get_if<Window>(&reach)) {
+        model.max_context = std::min(model.max_context.value_or(window->size), window->size);
+        reach = All{};
+      }
+}
+
+template <class Change>
+void for_each_list(ModelSpec& model, const Change& change) {
+  for (Layer& layer : model.layers) change(layer.weights);
+  change(model.ends);
+  change(model.vision);
+}
+
+bool by_value(const RankWeights& a, const RankWeights& b) { return a.value < b.value; }
+
 // Embedding tables live on the first stage, norm and head on the last; a tied table on both.
 bool on_stage(const Weight& w, const ModelSpec& model, std::int64_t stage, std::int64_t pp) {
   const bool first = stage == 0, last = stage == pp - 1;
@@ -95,17 +149,22 @@ bool on_stage(const Weight& w, const ModelSpec& model, std::int64_t stage, std::
 
 }  // namespace
 
-ModelSpec as_loaded(ModelSpec model) {
-  const Format &wide = format_named("fp32"), &loaded = format_named("bf16");
-  if (!(*model.native == wide)) return model;
+ModelSpec as_loaded(ModelSpec model, const Settings& settings) {
+  const std::string dtype = settings.text("dtype").value_or("auto");
+  const bool widens = dtype == "float" || dtype == "float32";
+  const Format &wide = format_named("fp32"), &loaded = widens ? wide : format_named("bf16");
+  if (settings.boolean("disable_sliding_window").value_or(false)) drop_windows(model);
+  if (widens == (*model.native == wide)) return model;
   model.native = &loaded;
-  const auto convert = [&](std::vector<Weight>& weights) {
-    for (Weight& w : weights)
-      if (*w.format == wide) w.format = &loaded;
-  };
-  for (Layer& layer : model.layers) convert(layer.weights);
-  convert(model.ends);
-  convert(model.vision);
+  for_each_list(model, [&](std::vector<Weight>& weights) {
+    for (Weight& w : weights) {
+      if (widens && w.format->block_elements > 1)
+        throw Error("vLLM loads no quantised weights in 32 bits")
+            .of("dtype")
+            .advise("Leave it out.");
+      if (widens || *w.format == wide) w.format = &loaded;
+    }
+  });
   return model;
 }
 
@@ -114,11 +173,17 @@ RankWeights rank_weights(const Served& served) {
   const std::int64_t pp = served.parallel.pp;
   const std::vector<int> stages = stages_of(model, pp);
   std::vector<RankWeights> sums(static_cast<std::size_t>(pp));
+  const Offload& offload = served.serving.offload;
+  RankWeights widest_on_host;
+  std::int64_t number = 0;
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const Layer& layer = model.layers[i];
     if (layer.role == Layer::mtp && served.serving.draft.layers == Draft::none) continue;
-    for (const Weight& w : layer.weights)
-      add(sums[static_cast<std::size_t>(stages[i])], w, &layer, served);
+    const RankWeights own = layer_weights(layer, served);
+    if (layer.role == Layer::main && offload.has(number++))
+      widest_on_host = std::max(widest_on_host, own, by_value);
+    else
+      add(sums[static_cast<std::size_t>(stages[i])], own);
   }
   for (std::int64_t stage = 0; stage < pp; ++stage) {
     RankWeights& sum = sums[static_cast<std::size_t>(stage)];
@@ -127,8 +192,9 @@ RankWeights rank_weights(const Served& served) {
     if (stage == 0 && served.serving.vision)
       for (const Weight& w : model.vision) add(sum, w, nullptr, served);
   }
-  RankWeights fullest = *std::max_element(
-      sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+  RankWeights fullest = *std::max_element(sums.begin(), sums.end(), by_value);
+  for (std::int64_t i = 0; i < offload.ahead; ++i) add(fullest, widest_on_host);
+  leave_to_host(fullest, offload.bytes);
   fullest.value += rotary_table(model);
   return fullest;
 }
