@@ -56,10 +56,11 @@ Choices choices_of(Request request, const Catalog& catalog,
   Choices all;
   all.most = request.gpus.value_or(kNode);
   request.gpus = 1;  // where the search begins
+  const NamedModel model = named_model(catalog, request.model);
   std::optional<Error> first_error;
   for (const std::string& device : devices) try {
       request.device = device;
-      Resolved r = resolve(request, catalog, request.model, device, usual_engine(request, catalog));
+      Resolved r = resolve(request, catalog, model, device, usual_engine(request, catalog));
       choose_profile(request, catalog, r);
       all.need = need_of(request, r);
       if (auto found = choice(r.setup, all.need, all.most)) all.found.push_back(std::move(*found));

@@ -134,14 +134,22 @@ void note(Resolved& r, std::string what, std::string value, Basis basis, std::st
   r.assumptions.push_back({std::move(what), std::move(value), basis, std::move(source)});
 }
 
+NamedModel named_model(const Catalog& catalog, std::string_view typed) {
+  return {std::string(typed), catalog.model(typed)};
+}
+
 Resolved resolve(const Request& request, const Catalog& catalog, std::string_view model,
                  std::string_view device, std::string_view default_engine) {
-  ModelSpec as_read = catalog.model(model);
-  const bool pulled = is_pulled_quantised(request, catalog, model, as_read);
+  return resolve(request, catalog, named_model(catalog, model), device, default_engine);
+}
+
+Resolved resolve(const Request& request, const Catalog& catalog, const NamedModel& model,
+                 std::string_view device, std::string_view default_engine) {
+  const bool pulled = is_pulled_quantised(request, catalog, model.typed, model.as_read);
   Request asked = request;
   if (pulled) asked.weights = kUsualFileType;
-  Resolved r = resolve(asked, catalog, std::move(as_read), device, default_engine);
-  r.served = served_name(catalog, model, r.setup.engine.name, asked.weights);
+  Resolved r = resolve(asked, catalog, model.as_read, device, default_engine);
+  r.served = served_name(catalog, model.typed, r.setup.engine.name, asked.weights);
   if (pulled)
     note(r, "--weights", *asked.weights, Basis::engine_rule,
          "what Ollama pulls where a tag names no file type");

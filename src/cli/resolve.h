@@ -24,11 +24,20 @@ struct Resolved {
   Tokens longest() const { return setup.model.max_context.value_or(Tokens(32768)); }
 };
 
+// A model as it was typed, read.
+struct NamedModel {
+  std::string typed;
+  ModelSpec as_read;
+};
+NamedModel named_model(const Catalog&, std::string_view typed);
+
 // `default_engine` is what stands where none was asked for. `device` may be empty.
 Resolved resolve(const Request&, const Catalog&, std::string_view model, std::string_view device,
                  std::string_view default_engine);
+Resolved resolve(const Request&, const Catalog&, const NamedModel&, std::string_view device,
+                 std::string_view default_engine);
 
-// Likewise, of a model that was read already.
+// Likewise, of a model that has no name, in the formats that it was read in.
 Resolved resolve(const Request&, const Catalog&, ModelSpec, std::string_view device,
                  std::string_view default_engine);
 

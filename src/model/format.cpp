@@ -183,16 +183,26 @@ constexpr std::array kAliases = {
     Alias{"int4_per_token_head", "int4-head"},
 };
 
-std::string folded(std::string_view name) {
-  std::string out;
-  for (char c : name)
-    if (c != '-' && c != '_') out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
+// Names are the same whatever their case, dashes and underscores. Compared letter by letter: most
+// differ in the first one, and a reader looks a name up for every tensor.
+bool same_name(std::string_view a, std::string_view b) {
+  const auto next = [](std::string_view& name) {
+    while (name.starts_with('-') || name.starts_with('_')) name.remove_prefix(1);
+    if (name.empty()) return 0;
+    const int letter = std::tolower(static_cast<unsigned char>(name.front()));
+    name.remove_prefix(1);
+    return letter;
+  };
+  for (;;) {
+    const int x = next(a), y = next(b);
+    if (x != y) return false;
+    if (x == 0) return true;
+  }
 }
 
-const Format* canonical(const std::string& folded_name) {
+const Format* canonical(std::string_view name) {
   for (const Format& f : kFormats)
-    if (folded(f.name) == folded_name) return &f;
+    if (same_name(f.name, name)) return &f;
   return nullptr;
 }
 
@@ -228,10 +238,9 @@ Bytes cache_row_bytes(const Format& f, std::int64_t heads, std::int64_t width) {
 std::span<const Format> formats() { return kFormats; }
 
 const Format* find_format(std::string_view name) {
-  const std::string wanted = folded(name);
-  if (const Format* f = canonical(wanted)) return f;
+  if (const Format* f = canonical(name)) return f;
   for (const Alias& alias : kAliases)
-    if (folded(alias.alias) == wanted) return canonical(folded(alias.name));
+    if (same_name(alias.alias, name)) return canonical(alias.name);
   return nullptr;
 }
 
