@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the profiles of this folder again, from the times in the package aiconfigurator-core.
 
-usage: remake.py SYSTEMS KV_PLAN [DEVICE...]     SYSTEMS: aiconfigurator_core/systems of the unpacked wheel
+usage: remake.py [--add KIND,...] SYSTEMS KV_PLAN [DEVICE...]
+  SYSTEMS: aiconfigurator_core/systems of the unpacked wheel; --add: fits these kinds alone (gemm, decode, ...,
+  as in KINDS) and puts their laws into profiles that are there
 
 Of each kind of kernel the newest version of one engine: vLLM, or SGLang where vLLM's times are of modules
 (latent attention). Of a shape measured more than once the shortest time. Left out are windows (a plan counts
@@ -77,6 +79,33 @@ def gemm(r):
     return dtype and {"m": r["m"], "n": r["n"], "k": r["k"], "dtype": dtype}
 
 
+RECURRENCES = {  # kernel of a step, kernels of prompts: what they compute
+    "causal_conv1d_update": "short_conv", "causal_conv1d_fn": "short_conv",
+    "fused_recurrent_gated_delta_rule_packed_decode": "gated_delta_net",
+    "fused_recurrent_gated_delta_rule": "gated_delta_net", "chunk_gated_delta_rule": "gated_delta_net",
+    "chunk_gated_delta_rule_flashinfer": "gated_delta_net", "chunk_gated_delta_rule_triton": "gated_delta_net",
+    "fused_recurrent_kda_packed_decode": "kda", "flashkda_fwd": "kda", "chunk_kda_with_fused_gate": "kda"}
+
+
+def recurrence(r):
+    kind = RECURRENCES.get(r["kernel_source"])
+    step = r["phase"] == "generation"
+    if not kind or r["phase"] == "verify" or step != (r["seq_len"] == 1):
+        return None
+    heads, width = (r["num_k_heads"], r["num_v_heads"]), (r["head_k_dim"], r["head_v_dim"])
+    row = {"recurrence": kind, "state_dtype": "fp32", "batch": r["batch_size"], "tokens": r["seq_len"]}
+    if kind != "short_conv":  # Qwen 3.5 and Kimi keep their matrices in 32 bits
+        return {**row, "k_heads": heads[0], "v_heads": heads[1], "k_width": width[0], "v_width": width[1],
+                "channels": 0, "taps": 0}
+    return {**row, "state_dtype": "bf16", "k_heads": 0, "v_heads": 0, "k_width": 0, "v_width": 0,
+            "channels": 2 * heads[0] * width[0] + heads[1] * width[1], "taps": r["d_conv"]}
+
+
+def kda(r):  # its three convolutions were launched one by one from Python
+    row = recurrence(r)
+    return row if row and row["recurrence"] == "kda" else None
+
+
 def moe(r):
     dtype = EXPERTS.get(r["moe_dtype"])
     if not dtype or r["distribution"] != "balanced":  # plans ask for the even choice
@@ -105,13 +134,15 @@ def collective(r):
 
 
 NAMES = {"gemm": "products", "decode": "decode", "prefill": "prefill", "latent": "latent attention",
-         "moe": "experts", "nccl": "collectives", "oneccl": "collectives"}
+         "moe": "experts", "delta": "recurrences", "kda": "recurrences", "nccl": "collectives", "oneccl": "collectives"}
 KINDS = {  # what: folder, table, engines in order of preference, row
     "gemm": ("gemm", "gemm_perf", ["vllm"], gemm),
     "decode": ("attention", "generation_attention_perf", ["vllm"], decode),
     "prefill": ("attention", "context_attention_perf", ["vllm"], prefill),
     "latent": ("mla", "generation_mla_perf", ["sglang", "trtllm"], latent),
     "moe": ("moe", "moe_perf", ["vllm"], moe),
+    "delta": ("linear_attention", "gdn_perf", ["vllm", "sglang"], recurrence),
+    "kda": ("kda", "kda_perf", ["vllm"], kda),
     "sums": ("comm", "custom_allreduce_perf", ["vllm"], collective),
     "nccl": ("comm", "nccl_perf", ["nccl"], collective),
     "oneccl": ("comm", "oneccl_perf", ["oneccl"], collective),
@@ -125,10 +156,12 @@ def commonest(rows):
     return [r for r in rows if 2 * counts[r["moe_dtype"], r["kernel_source"]] > most[r["moe_dtype"]]]
 
 
-def tables(systems, gpu, out):
+def tables(systems, gpu, out, wanted=()):
     """Writes a table of each kind, and says whose times they are."""
     kinds_of, limits = {}, {}
     for what, (folder, table, engines, convert) in KINDS.items():
+        if wanted and what not in wanted:
+            continue
         for engine in engines:
             version = newest(systems / "data" / gpu / folder / engine, table, limits.get(engine))
             if not version:
@@ -166,8 +199,27 @@ def sound(fit):
     return median <= WORST["median_ape"] and p90 <= WORST["p90_ape"] and coverage >= LEAST_COVERAGE
 
 
-def prune(path):
+def parts(path):
     head, *fits = path.read_text().split("  - class: ")
+    return head, fits
+
+
+def names(fit):
+    """Class, format, variant."""
+    return fit.split("\n", 1)[0], *(re.findall(rf"^    {key}: (.*)", fit, re.M) for key in ("format", "variant"))
+
+
+def add(path, new, whose):
+    (head, old), (_, fits) = parts(path), parts(new)
+    added = [names(fit) for fit in fits]
+    kept = [fit for fit in old if names(fit) not in added]
+    if whose not in head:
+        head = re.sub(r'^origin: "(.*)"$', rf'origin: "\1; {PACKAGE}: {whose}"', head, flags=re.M)
+    path.write_text(head + "".join("  - class: " + fit for fit in kept + fits))
+
+
+def prune(path):
+    head, fits = parts(path)
     for fit in fits:
         if not sound(fit):
             words = re.findall(r"^(\w+)$|format: (\S+)|variant: \"(.*)\"|left_out: (.*)", fit, re.M)
@@ -176,18 +228,23 @@ def prune(path):
 
 
 def main():
-    systems, program, wanted = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    kinds = sys.argv[2].split(",") if sys.argv[1] == "--add" else ()
+    systems, program, *wanted = sys.argv[3 if kinds else 1:]
     for device in wanted or DEVICES:
         with tempfile.TemporaryDirectory() as folder:
-            whose = tables(systems, DEVICES[device], pathlib.Path(folder))
+            folder = pathlib.Path(folder)
+            whose = tables(pathlib.Path(systems), DEVICES[device], folder, kinds)
             path = pathlib.Path(__file__).parent / f"{device}.yaml"
-            command = [program, "calibrate", "--device", device, "--save", str(path), "--licence", "Apache-2.0",
+            made = folder / "made.yaml" if kinds else path
+            command = [program, "calibrate", "--device", device, "--save", str(made), "--licence", "Apache-2.0",
                        "--origin", f"ai-dynamo/aiconfigurator, {PACKAGE}: {whose}"]
-            for table in sorted(pathlib.Path(folder).glob("*.csv")):
+            for table in sorted(folder.glob("*.csv")):
                 command += ["--from", str(table)]
             print(device, flush=True)
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            prune(path)
+            prune(made)
+            if kinds:
+                add(path, made, whose)
 
 
 if __name__ == "__main__":

@@ -108,12 +108,14 @@ class Row {
 };
 
 // Collectives differ by what they do and by the library that does it, experts by how evenly they
-// are chosen.
+// are chosen, recurrences by their kind.
 std::string variant_of(const Shape& shape, const Row& row) {
   if (const auto* collective = std::get_if<CollectiveShape>(&shape)) {
     const std::string* library = row.at("backend");
     return std::string(name_of(collective->kind)) + (library ? " " + *library : "");
   }
+  if (const auto* recurrence = std::get_if<RecurrenceShape>(&shape))
+    return std::string(name_of(recurrence->kind));
   const std::string* choice = row.at("distribution");
   return choice && std::holds_alternative<MoeShape>(shape) ? *choice : "";
 }

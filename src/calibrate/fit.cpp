@@ -154,6 +154,9 @@ Fit fit_any(const Class& c, const MeasuredRows& rows, const FitOptions& options)
       return fit_class<LatentLaw>(c, rows, options);
     case OperatorClass::moe:
       return fit_class<MoeLaw>(c, rows, options);
+    case OperatorClass::state_step:
+    case OperatorClass::state_scan:
+      return fit_class<RecurrenceLaw>(c, rows, options);
     case OperatorClass::collective:
       return fit_class<CollectiveLaw>(c, rows, options);
     default:

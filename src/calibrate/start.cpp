@@ -124,6 +124,18 @@ std::vector<MoeLaw> StartOf<MoeLaw>::of(const MeasuredRows& rows) {
   return {law};
 }
 
+std::vector<RecurrenceLaw> StartOf<RecurrenceLaw>::of(const MeasuredRows& rows) {
+  const Extremes e = extremes<RecurrenceShape>(rows, work<RecurrenceShape>);
+  RecurrenceLaw law;
+  law.floor = e.floor * 0.9;
+  law.per_head = e.floor / 10000;
+  law.per_token = e.floor / 1000;
+  law.bandwidth = e.bandwidth;
+  law.rate = e.rate;
+  law.cache = ByteScale(4e7);
+  return {law};
+}
+
 std::vector<CollectiveLaw> StartOf<CollectiveLaw>::of(const MeasuredRows& rows) {
   const Extremes e = extremes<CollectiveShape>(rows, [](const CollectiveShape& s) {
     return Amounts{s.bytes.real(), 0};

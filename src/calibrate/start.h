@@ -39,6 +39,11 @@ struct StartOf<MoeLaw> {
   static std::vector<MoeLaw> of(const MeasuredRows&);
 };
 template <>
+struct StartOf<RecurrenceLaw> {
+  using Shape = RecurrenceShape;
+  static std::vector<RecurrenceLaw> of(const MeasuredRows&);
+};
+template <>
 struct StartOf<CollectiveLaw> {
   using Shape = CollectiveShape;
   static std::vector<CollectiveLaw> of(const MeasuredRows&);

@@ -75,6 +75,9 @@ OperatorLaw law_for(OperatorClass op, int line) {
       return LatentLaw{};
     case OperatorClass::moe:
       return MoeLaw{};
+    case OperatorClass::state_step:
+    case OperatorClass::state_scan:
+      return RecurrenceLaw{};
     case OperatorClass::collective:
       return CollectiveLaw{};
     default:

@@ -88,11 +88,17 @@ void forget_scaling(Resolved& r) {
   std::erase_if(r.warnings, [](const Warning& w) { return w.code == kScaled; });
 }
 
-std::string expected_note(const Estimate& time) {
+std::string expected_note(const Expected& expected) {
+  const std::string timed =
+      expected.stand_in.empty()
+          ? ""
+          : fmt::format(
+                " Never measured and timed by another kernel's law, in a wider interval: {}.",
+                expected.stand_in);
   return fmt::format(
       "Expected: the kernels of a step one after the other. {:.0f}% of unseen kernel times lay "
-      "within such intervals; norms, samplers and gaps between kernels come on top.",
-      100 * time.coverage);
+      "within such intervals; norms, samplers and gaps between kernels come on top.{}",
+      100 * expected.time->coverage, timed);
 }
 
 std::shared_ptr<const Profile> shared(Profile profile) {
@@ -135,7 +141,7 @@ void choose_profiles(const Request& request, const Catalog& catalog, Machine& ma
 
 void add_expected_note(Table& table, Resolved& r, const Expected& first) {
   if (!r.setup.profile) return;
-  if (first.time) return table.notes.push_back(expected_note(*first.time));
+  if (first.time) return table.notes.push_back(expected_note(first));
   forget_scaling(r);
   table.notes.push_back(fmt::format("No expected figure: {} in the profile of {}.", first.why_not,
                                     r.setup.profile->device));
@@ -145,7 +151,7 @@ void add_expected_note(Table& table, const Machine& machine, Resolved& r, const 
   const auto& gpus = machine.gpu_profiles;
   if (!machine.host_profile && std::none_of(gpus.begin(), gpus.end(), [](auto& p) { return p; }))
     return;
-  if (first.time) return table.notes.push_back(expected_note(*first.time));
+  if (first.time) return table.notes.push_back(expected_note(first));
   forget_scaling(r);
   table.notes.push_back(fmt::format("No expected figure: {}.", first.why_not));
 }

@@ -43,6 +43,14 @@ std::optional<CollectiveShape::Kind> kind_named(const std::string& name) {
   return std::nullopt;
 }
 
+std::optional<Recurrent::Kind> recurrence_named(const std::string& name) {
+  for (const auto kind :
+       {Recurrent::mamba1, Recurrent::mamba2, Recurrent::gated_delta_net, Recurrent::kda,
+        Recurrent::short_conv, Recurrent::rwkv, Recurrent::lightning, Recurrent::rg_lru})
+    if (name == name_of(kind)) return kind;
+  return std::nullopt;
+}
+
 using Read = std::optional<Shape> (*)(const CellAt&);
 
 std::optional<Shape> gemm(const CellAt& at) {
@@ -97,6 +105,23 @@ std::optional<Shape> moe(const CellAt& at) {
                   count(at, "experts"), count(at, "tp"),     count(at, "ep"),    weights};
 }
 
+std::optional<Shape> recurrence(const CellAt& at) {
+  const auto kind = recurrence_named(text(at, "recurrence"));
+  const Format* state = format(at, "state_dtype");
+  if (!kind || !state) return std::nullopt;
+  const std::int64_t least = *kind == Recurrent::short_conv ? 0 : 1;  // heads, or channels
+  return RecurrenceShape{*kind,
+                         count(at, "batch"),
+                         count(at, "tokens"),
+                         count(at, "k_heads", 0),
+                         count(at, "v_heads", least),
+                         count(at, "k_width", least),
+                         count(at, "v_width", least),
+                         count(at, "channels", 1 - least),
+                         count(at, "taps", 1 - least),
+                         state};
+}
+
 std::optional<Shape> collective(const CellAt& at) {
   const auto kind = kind_named(text(at, "op"));
   if (!kind || count(at, "n_gpus") < 2) return std::nullopt;
@@ -105,7 +130,7 @@ std::optional<Shape> collective(const CellAt& at) {
 
 // In this order: a table of more columns before one whose columns it contains.
 struct Kind {
-  std::array<std::string_view, 8> columns;
+  std::array<std::string_view, 10> columns;
   Read read;
 };
 constexpr std::array kKinds = {
@@ -114,6 +139,9 @@ constexpr std::array kKinds = {
     Kind{{"heads", "kv_heads", "head_dim", "kv_dtype", "batch", "kv_len"}, decode},
     Kind{{"heads", "kv_dtype", "batch", "kv_len"}, latent},
     Kind{{"dtype", "tokens", "hidden", "inter", "topk", "experts", "tp", "ep"}, moe},
+    Kind{{"recurrence", "state_dtype", "batch", "tokens", "k_heads", "v_heads", "k_width",
+          "v_width", "channels", "taps"},
+         recurrence},
     Kind{{"op", "n_gpus", "bytes"}, collective},
 };
 
@@ -148,6 +176,18 @@ struct CellsOf {
     return {{"dtype", name(s.weights)},   {"tokens", n(s.tokens)},     {"hidden", n(s.hidden)},
             {"inter", n(s.inner)},        {"topk", n(s.chosen)},       {"experts", n(s.experts)},
             {"tp", n(s.tensor_parallel)}, {"ep", n(s.expert_parallel)}};
+  }
+  Cells operator()(const RecurrenceShape& s) const {
+    return {{"recurrence", std::string(name_of(s.kind))},
+            {"state_dtype", name(s.state)},
+            {"batch", n(s.batch)},
+            {"tokens", n(s.tokens)},
+            {"k_heads", n(s.k_heads)},
+            {"v_heads", n(s.v_heads)},
+            {"k_width", n(s.k_width)},
+            {"v_width", n(s.v_width)},
+            {"channels", n(s.channels)},
+            {"taps", n(s.taps)}};
   }
   Cells operator()(const CollectiveShape& s) const {
     return {{"op", std::string(name_of(s.kind))}, {"n_gpus", n(s.ranks)}, {"bytes", n(s.bytes.n)}};
@@ -201,11 +241,13 @@ std::vector<std::string_view> missing_columns(const CellAt& at) {
 }
 
 std::string left_out_for(const CellAt& at) {
-  for (const std::string_view column : {"dtype", "kv_dtype", "op", "head_dim", "n_gpus"}) {
+  for (const std::string_view column :
+       {"dtype", "kv_dtype", "state_dtype", "recurrence", "op", "head_dim", "n_gpus"}) {
     const std::string* cell = at(column);
     if (!cell) continue;
     std::string named = std::string(column) + " " + cell->substr(0, 40);
     if (column.ends_with("dtype") && !format(at, column)) return named;
+    if (column == "recurrence" && !recurrence_named(*cell)) return named;
     if (column == "op" && !kind_named(*cell)) return named;
     if (column == "head_dim" && count(at, column) > kWidestHead) return named;
     if (column == "n_gpus" && count(at, column) < 2) return named;

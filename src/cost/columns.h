@@ -2,7 +2,8 @@
 // Shapes as named cells, as tables of measured times and profile files have them:
 //   m,n,k,dtype · heads,kv_heads,head_dim,kv_dtype,batch,kv_len ·
 //   heads,kv_heads,head_dim,kv_dtype,batch,q_len,past_len · heads,kv_dtype,batch,kv_len ·
-//   dtype,tokens,hidden,inter,topk,experts,tp,ep · op,n_gpus,bytes
+//   dtype,tokens,hidden,inter,topk,experts,tp,ep · op,n_gpus,bytes · recurrence,state_dtype,batch,
+//   tokens,k_heads,v_heads,k_width,v_width,channels,taps
 #pragma once
 #include <functional>
 #include <optional>

@@ -19,14 +19,26 @@ std::string described(const Shape& shape) {
       return "latent attention over " + name(s.latent_format);
     }
     std::string operator()(const MoeShape& s) const { return "experts in " + name(s.weights); }
+    std::string operator()(const RecurrenceShape& s) const {
+      return (s.tokens == 1 ? "steps of " : "prompts through ") + std::string(name_of(s.kind)) +
+             " states";
+    }
     std::string operator()(const CollectiveShape& s) const {
-      return s.kind == CollectiveShape::all_to_all ? "tokens exchanged among GPUs"
-                                                   : "sums over GPUs";
+      if (s.kind == CollectiveShape::all_to_all) return "tokens exchanged among GPUs";
+      return s.kind == CollectiveShape::all_gather ? "rows sent to other GPUs" : "sums over GPUs";
     }
 
     static std::string name(const Format* format) { return std::string(format->name); }
   };
   return std::visit(Visitor{}, shape);
+}
+
+// Whose law times a recurrence that has none of its own.
+std::string stand_in(const Shape& shape, const Profile& profile) {
+  const auto* s = std::get_if<RecurrenceShape>(&shape);
+  if (!s || profile.find(class_of(shape), s->kind)) return "";
+  return "states of " + std::string(name_of(s->kind)) + " as " +
+         std::string(name_of(Recurrent::gated_delta_net));
 }
 
 }  // namespace
@@ -35,12 +47,14 @@ Expected expected(const Launches& launches, const Profile& profile) {
   if (!launches.missing.empty())
     return {std::nullopt, "no law for " + std::string(launches.missing)};
   std::optional<Estimate> sum;
+  std::string by_another;
   for (const KernelTime& kernel : kernel_times(launches, profile)) {
     const auto all = kernel.all();
     if (!all) return {std::nullopt, "no fit for " + described(kernel.shape)};
+    if (by_another.empty()) by_another = stand_in(kernel.shape, profile);
     sum = sum ? *sum + *all : *all;
   }
-  return {sum, sum ? "" : "nothing to run"};
+  return {sum, sum ? "" : "nothing to run", by_another};
 }
 
 std::vector<KernelTime> kernel_times(const Launches& launches, const Profile& profile) {

@@ -14,6 +14,8 @@ namespace kvplan {
 struct Expected {
   std::optional<Estimate> time;
   std::string why_not;  // where there is none: "no fit for int4 weights"
+  std::string stand_in =
+      {};  // what another kernel's law times: "states of mamba2 as gated_delta_net"
 };
 Expected expected(const Launches&, const Profile&);
 

@@ -145,10 +145,35 @@ class Collector {
       case CacheGroup::cross:
         return miss("cross-attention");
       case CacheGroup::state:
-        return miss("a recurrent state");
+        return add_states(group);
       default:
         return miss("sparse attention");
     }
+  }
+
+  // The convolution of a layer and its recurrence are kernels of their own.
+  void add_states(const CacheGroup& group) {
+    const auto& state = std::get<State>(group.law);
+    if (state.mixer.kind == Recurrent::compressor) return miss("sparse attention");
+    const Recurrent r = kvplan::on_rank(state, {deployment_.parallel.tp, 1});
+    RecurrenceShape shape;
+    shape.batch = pass_.sequences;
+    shape.tokens = pass_.decode ? 1 : pass_.context.n;
+    const auto layers = static_cast<std::int64_t>(group.readers.size());
+    if (r.conv_channels > 0) {
+      RecurrenceShape convolution = shape;
+      convolution.kind = Recurrent::short_conv;
+      convolution.channels = r.conv_channels;
+      convolution.taps = r.taps;
+      convolution.state = state.conv_format;
+      add(convolution, layers);
+    }
+    if (r.kind == Recurrent::short_conv) return;
+    shape.kind = r.kind;
+    shape.k_heads = r.k_heads, shape.v_heads = r.v_heads;
+    shape.k_width = r.k_width, shape.v_width = r.v_width;
+    shape.state = r.state_format ? r.state_format : &format_named("fp32");
+    add(shape, layers);
   }
 
   std::int64_t on_rank(std::int64_t heads) const {

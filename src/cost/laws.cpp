@@ -162,6 +162,15 @@ Seconds time(const MoeLaw& law, const MoeShape& s, Caches) {
          Seconds(choices * (4 * real(s.hidden) + 4 * inner) / law.shuffle.v);
 }
 
+Seconds time(const RecurrenceLaw& law, const RecurrenceShape& s, Caches caches) {
+  const Work work = work_of(s);
+  const double memory =
+      read_time(work.distinct.real(), law.bandwidth.v, law.cache_gain, law.cache, caches);
+  const double serial = s.tokens > 1 ? law.per_token.v * tiled(s.tokens) : 0;
+  return law.floor + law.per_head * (real(s.batch) * real(s.v_heads)) +
+         Seconds(smooth_max(law.sharpness, memory, work.flops.v / law.rate.v, serial));
+}
+
 Seconds time(const CollectiveLaw& law, const CollectiveShape& s, Caches) {
   const double others = real(s.ranks - 1), share = others / real(s.ranks);
   const double rounds = s.kind == CollectiveShape::all_reduce ? 2 : 1;

@@ -190,6 +190,30 @@ struct MoeLaw {
   friend bool operator==(const MoeLaw&, const MoeLaw&) = default;
 };
 
+// t = floor + heads + max(memory, arithmetic, one sequence's chunks of 64 tokens).
+struct RecurrenceLaw {
+  Seconds floor, per_head;  // the latter of one sequence
+  Seconds per_token;        // of a sequence, of which chunks wait for each other
+  BytesPerSecond bandwidth;
+  FlopsPerSecond rate;
+  double cache_gain = 2;
+  ByteScale cache;
+  double sharpness = 2;
+
+  template <class Law, class F>
+  static void each(Law& law, F&& f) {
+    f("floor_seconds", law.floor.v, 1e-8, 1e-1);
+    f("seconds_per_head", law.per_head.v, 1e-13, 1e-3);
+    f("seconds_per_token", law.per_token.v, 1e-14, 1e-3);
+    f("bytes_per_second", law.bandwidth.v, 1e8, 1e14);
+    f("flops_per_second", law.rate.v, 1e8, 1e17);
+    f("cache_gain", law.cache_gain, 1.0, 5.0);
+    f("cache_bytes", law.cache.v, 1e6, 1e9);
+    f("sharpness", law.sharpness, 1.0, 8.0);
+  }
+  friend bool operator==(const RecurrenceLaw&, const RecurrenceLaw&) = default;
+};
+
 // t = floor + steps + bytes that cross a link, at a bandwidth that grows with the message.
 struct CollectiveLaw {
   Seconds floor, per_step;
@@ -213,9 +237,10 @@ Seconds time(const DecodeAttentionLaw&, const DecodeAttentionShape&, Caches = Ca
 Seconds time(const PrefillAttentionLaw&, const PrefillAttentionShape&, Caches = Caches::cold);
 Seconds time(const LatentLaw&, const LatentDecodeShape&, Caches = Caches::cold);
 Seconds time(const MoeLaw&, const MoeShape&, Caches = Caches::cold);
+Seconds time(const RecurrenceLaw&, const RecurrenceShape&, Caches = Caches::cold);
 Seconds time(const CollectiveLaw&, const CollectiveShape&, Caches = Caches::cold);
 
 using OperatorLaw = std::variant<GemmLaw, DecodeAttentionLaw, PrefillAttentionLaw, LatentLaw,
-                                 MoeLaw, CollectiveLaw>;
+                                 MoeLaw, RecurrenceLaw, CollectiveLaw>;
 
 }  // namespace kvplan

@@ -15,9 +15,33 @@ std::optional<Estimate> estimate(const Fit* fit, const Shape& shape) {
   return fit->around(time(*fit, shape), shape);
 }
 
+// 10 % and 90 % quantiles of the times of KDA's kernels over what the laws of gated delta nets say,
+// the outermost of H100, H200 and B200 (vLLM; ai-dynamo/aiconfigurator).
+constexpr Edge::Widening kStepByAnother{0.79, 1.20}, kScanByAnother{0.70, 2.12};
+
+// A step passes over the matrices of all of these once; prompts run as products of chunks in those
+// that decay a head as a whole.
+bool resembles_delta_net(const RecurrenceShape& s) {
+  const bool chunked =
+      s.kind == Recurrent::mamba2 || s.kind == Recurrent::lightning || s.kind == Recurrent::kda;
+  return chunked || (s.kind == Recurrent::mamba1 && s.tokens == 1);
+}
+
 // A shape's time by the fit of its class and format.
 struct TimeOf {
   const Profile& profile;
+
+  // By the law of another recurrence that moves the same bytes.
+  std::optional<Estimate> another(const RecurrenceShape& s, OperatorClass op) const {
+    if (!resembles_delta_net(s)) return std::nullopt;
+    const Fit* fit = profile.find(op, Recurrent::gated_delta_net);
+    std::optional<Estimate> e = estimate(fit, s);
+    if (!e) return e;
+    const Edge::Widening& erred = op == OperatorClass::state_step ? kStepByAnother : kScanByAnother;
+    e->low = std::min(e->low, e->value * erred.low);
+    e->high = std::max(e->high, e->value * erred.high);
+    return e;
+  }
 
   std::optional<Estimate> operator()(const GemmShape& s) const {
     const Fit* fit = profile.find(class_of(Shape(s)), *s.weights);
@@ -34,6 +58,11 @@ struct TimeOf {
   }
   std::optional<Estimate> operator()(const MoeShape& s) const {
     return estimate(profile.find(OperatorClass::moe, *s.weights), s);
+  }
+  std::optional<Estimate> operator()(const RecurrenceShape& s) const {
+    const OperatorClass op = class_of(Shape(s));
+    if (const Fit* own = profile.find(op, s.kind)) return estimate(own, s);
+    return another(s, op);
   }
   // Engines pick the quickest library for a message.
   std::optional<Estimate> operator()(const CollectiveShape& s) const {
@@ -117,6 +146,13 @@ const Fit* Profile::find(OperatorClass op, const Format& format) const {
     if (!alike && known && run_alike(*known, format)) alike = &fit;
   }
   return alike;
+}
+
+const Fit* Profile::find(OperatorClass op, Recurrent::Kind kind) const {
+  const auto found = std::find_if(fits.begin(), fits.end(), [&](const Fit& fit) {
+    return fit.op == op && fit.variant == name_of(kind);
+  });
+  return found == fits.end() ? nullptr : &*found;
 }
 
 std::optional<Estimate> Profile::time(const Shape& shape) const {

@@ -89,6 +89,8 @@ struct Profile {
   // The fit for weights or caches in this format: its own name first, then, but for experts, one of
   // as many bits.
   const Fit* find(OperatorClass, const Format&) const;
+  // A recurrence's own.
+  const Fit* find(OperatorClass, Recurrent::Kind) const;
   // Time of one launch in a step of a model (caches cold). Empty without a fit.
   std::optional<Estimate> time(const Shape&) const;
   friend bool operator==(const Profile&, const Profile&) = default;

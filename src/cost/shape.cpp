@@ -37,6 +37,13 @@ std::string_view name_of(CollectiveShape::Kind kind) {
   return "";
 }
 
+std::string_view name_of(Recurrent::Kind kind) {
+  constexpr std::array<std::string_view, 9> kNames = {"mamba1", "mamba2",     "gated_delta_net",
+                                                      "kda",    "short_conv", "compressor",
+                                                      "rwkv",   "lightning",  "rg_lru"};
+  return kNames[kind];
+}
+
 Work work_of(const GemmShape& s) {
   Work work;
   work.distinct =
@@ -88,6 +95,26 @@ Work work_of(const PrefillAttentionShape& s) {
   return work;
 }
 
+// A step reads and writes its matrices, and of a convolution's rows it writes the newest (as
+// state_traffic of model/cache.h); a prompt writes what is left at its end.
+Work work_of(const RecurrenceShape& s) {
+  const bool step = s.tokens == 1, convolves = s.kind == Recurrent::short_conv;
+  const Bytes state = convolves
+                          ? payload_bytes(*s.state, step ? s.taps : s.taps - 1, s.channels)
+                          : payload_bytes(*s.state, checked_mul(s.v_heads, s.k_width), s.v_width);
+  const std::int64_t inputs = 2 * checked_mul(s.k_heads, s.k_width) + s.v_heads * s.v_width;
+  Work work;
+  work.distinct =
+      state * checked_mul(s.batch, step && !convolves ? 2 : 1) +
+      activations(checked_mul(s.batch, s.tokens),
+                  convolves ? checked_mul(2, s.channels) : inputs + s.v_heads * s.v_width);
+  work.moved = work.distinct;
+  if (!convolves)  // update and query of each number: two multiply-adds
+    work.flops = Flops(4 * product({s.batch, s.tokens, s.v_heads, s.k_width, s.v_width}));
+  work.op = step ? OperatorClass::state_step : OperatorClass::state_scan;
+  return work;
+}
+
 OperatorClass class_of(const Shape& shape) {
   struct Visitor {
     OperatorClass operator()(const GemmShape& s) const { return class_of_rows(s.m); }
@@ -101,6 +128,9 @@ OperatorClass class_of(const Shape& shape) {
       return OperatorClass::latent_decode;
     }
     OperatorClass operator()(const MoeShape&) const { return OperatorClass::moe; }
+    OperatorClass operator()(const RecurrenceShape& s) const {
+      return s.tokens == 1 ? OperatorClass::state_step : OperatorClass::state_scan;
+    }
     OperatorClass operator()(const CollectiveShape&) const { return OperatorClass::collective; }
   };
   return std::visit(Visitor{}, shape);
@@ -120,6 +150,9 @@ AxisValues axes_of(const Shape& shape) {
     }
     AxisValues operator()(const MoeShape& s) const {
       return {{s.tokens, s.hidden, s.inner, s.experts}, 4};
+    }
+    AxisValues operator()(const RecurrenceShape& s) const {
+      return {{s.batch, s.tokens, s.kind == Recurrent::short_conv ? s.channels : s.v_heads}, 3};
     }
     AxisValues operator()(const CollectiveShape& s) const { return {{s.ranks, s.bytes.n}, 2}; }
   };

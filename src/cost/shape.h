@@ -9,6 +9,7 @@
 
 #include "cost/work.h"
 #include "model/format.h"
+#include "model/spec.h"
 
 namespace kvplan {
 
@@ -47,6 +48,16 @@ struct MoeShape {
   const Format* weights = nullptr;
   friend bool operator==(const MoeShape&, const MoeShape&) = default;
 };
+// One layer's recurrence over `tokens` new tokens of each sequence: every token decays, updates and
+// queries a k_width x v_width matrix per value head. Of a short_conv no heads count but `channels`
+// that pass a convolution of `taps` taps; a layer that has both launches both.
+struct RecurrenceShape {
+  Recurrent::Kind kind = Recurrent::gated_delta_net;
+  std::int64_t batch = 1, tokens = 1;
+  std::int64_t k_heads = 0, v_heads = 0, k_width = 0, v_width = 0, channels = 0, taps = 0;
+  const Format* state = nullptr;
+  friend bool operator==(const RecurrenceShape&, const RecurrenceShape&) = default;
+};
 // `bytes` of each rank's result.
 struct CollectiveShape {
   enum Kind { all_reduce, all_gather, reduce_scatter, all_to_all } kind = all_reduce;
@@ -56,15 +67,17 @@ struct CollectiveShape {
 };
 
 std::string_view name_of(CollectiveShape::Kind);  // "all_reduce"
+std::string_view name_of(Recurrent::Kind);        // "gated_delta_net"
 
 Work work_of(const GemmShape&);
 Work work_of(const DecodeAttentionShape&);
 Work work_of(const LatentDecodeShape&);
 Work work_of(const PrefillAttentionShape&);
+Work work_of(const RecurrenceShape&);
 
 // What can be timed and fitted.
 using Shape = std::variant<GemmShape, DecodeAttentionShape, PrefillAttentionShape,
-                           LatentDecodeShape, MoeShape, CollectiveShape>;
+                           LatentDecodeShape, MoeShape, RecurrenceShape, CollectiveShape>;
 OperatorClass class_of(const Shape&);
 
 // Sizes along which shapes of one operator differ: m, n, k; batch, heads, KV heads, tokens; …

@@ -18,6 +18,8 @@ enum class OperatorClass {
   prefill_attention,
   latent_decode,
   moe,
+  state_step,
+  state_scan,
   collective,
   stream_read,
   stream_copy

@@ -213,6 +213,14 @@ Bytes state_bytes(const CacheGroup& group, const CacheSharding& sharding) {
          matrix_bytes(*state, sharding.tp);
 }
 
+Recurrent on_rank(const State& state, const CacheSharding& sharding) {
+  Recurrent r = state.mixer;
+  r.conv_channels = kept_rows(r) > 0 ? conv_channels_on_rank(r, sharding.tp) : 0;
+  r.v_heads = state_share(r.v_heads, sharding.tp, "value heads");
+  r.k_heads = ceil_div(r.k_heads, sharding.tp);
+  return r;
+}
+
 // The matrix decays and grows, so all of it is read and written; of the convolution's rows one is
 // written. A compressor writes one row and reads its ring only where an entry is due.
 Bytes state_traffic(const CacheGroup& group, const CacheSharding& sharding) {

@@ -80,6 +80,8 @@ std::int64_t stored_entries(const CacheGroup&, Tokens context, Tokens source = T
 std::int64_t read_entries(const CacheGroup&, Tokens context, Tokens source = Tokens(0));
 // Of those, the most that can lie within the first `prefix` tokens.
 std::int64_t entries_in_prefix(const CacheGroup&, Tokens context, Tokens prefix);
+// The heads and channels of one rank.
+Recurrent on_rank(const State&, const CacheSharding&);
 // Bytes of one layer's state that a step must read and write, one rank; 0 for groups that are not
 // State.
 Bytes state_traffic(const CacheGroup&, const CacheSharding& = {});

@@ -28,6 +28,12 @@ struct Size {
   std::string operator()(const MoeShape& s) const {
     return fmt::format("{} tokens, {} of {} experts", n(s.tokens), n(s.chosen), n(s.experts));
   }
+  std::string operator()(const RecurrenceShape& s) const {
+    return s.kind == Recurrent::short_conv
+               ? fmt::format("{} x {} tokens, {} channels", n(s.batch), n(s.tokens), n(s.channels))
+               : fmt::format("{} x {} tokens, {} heads of {}", n(s.batch), n(s.tokens),
+                             n(s.v_heads), name_of(s.kind));
+  }
   std::string operator()(const CollectiveShape& s) const {
     return fmt::format("{} of {} over {} GPUs", name_of(s.kind), shown(value(s.bytes)), n(s.ranks));
   }
@@ -39,6 +45,7 @@ struct Stored {
   const Format* operator()(const PrefillAttentionShape& s) const { return s.cache; }
   const Format* operator()(const LatentDecodeShape& s) const { return s.latent_format; }
   const Format* operator()(const MoeShape& s) const { return s.weights; }
+  const Format* operator()(const RecurrenceShape& s) const { return s.state; }
   const Format* operator()(const CollectiveShape&) const { return nullptr; }
 };
 

@@ -48,6 +48,7 @@ Profile every_kind() {
             fit_of<PrefillAttentionLaw>(OperatorClass::prefill_attention, "bf16"),
             fit_of<LatentLaw>(OperatorClass::latent_decode, "fp8"),
             fit_of<MoeLaw>(OperatorClass::moe, "bf16"),
+            fit_of<RecurrenceLaw>(OperatorClass::state_scan, "fp32", "kda"),
             fit_of<CollectiveLaw>(OperatorClass::collective, "", "all_reduce NCCL")};
   p.fits[0].correction = Correction{{{{{0, 2}, {5, 1}, {7, 3}}}}, {0, -12, 7, 250, -250, 1}};
   p.fits[0].edges = {{1, 16, {1, 1}, {0.9 / 7, 1.1}}, {32, 65536, {0.5, 2}, {1, 1}}};
@@ -59,6 +60,7 @@ Profile every_kind() {
       {PrefillAttentionShape{2, 32, 8, 128, 128, 4096, 0, bf16}, Seconds(1e-5)},
       {LatentDecodeShape{2, 32, 512, 64, 100, bf16, bf16}, Seconds(1e-5)},
       {MoeShape{4, 2048, 512, 8, 256, 1, 2, bf16}, Seconds(1e-5)},
+      {RecurrenceShape{Recurrent::kda, 4, 1, 8, 8, 128, 128, 0, 0, bf16}, Seconds(1e-5), "kda"},
       {CollectiveShape{CollectiveShape::all_reduce, 8, Bytes(512)}, Seconds(1e-5), "all_reduce"}};
   return p;
 }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "model/shapes.h"
@@ -128,16 +129,77 @@ TEST_CASE("experts laid out in ways that were never measured are named") {
         "experts divided over other GPUs than attention");
 }
 
+// Qwen3-Next: 16 key heads and 32 value heads of 128, a convolution of 4 taps over
+// 2 · 16 · 128 + 32 · 128 = 8192 channels.
+TEST_CASE("a recurrent layer runs its convolution and its recurrence, each GPU its heads") {
+  ModelSpec model = llama_8b();
+  Recurrent r;
+  r.kind = Recurrent::gated_delta_net;
+  r.k_heads = 16, r.v_heads = 32, r.k_width = r.v_width = 128;
+  r.taps = 4, r.conv_channels = 8192;
+  model.layers[3].mixer.kind = r;
+  model.layers[3].mixer.reach.clear();
+  const Format *bf16 = &format_named("bf16"), *fp32 = &format_named("fp32");
+  const RecurrenceShape convolution{Recurrent::short_conv, 5, 1, 0, 0, 0, 0, 4096, 4, bf16};
+  const RecurrenceShape matrices{Recurrent::gated_delta_net, 5, 1, 8, 16, 128, 128, 0, 0, fp32};
+  const Launches step = decode_launches(model, over(2), Tokens(4096), 5);
+  CHECK(step.missing.empty());
+  CHECK(count_of(step, convolution) == 1);
+  CHECK(count_of(step, matrices) == 1);
+  const Launches prompt = prefill_launches(model, over(1), Tokens(1000), 2);
+  CHECK(count_of(prompt, RecurrenceShape{Recurrent::gated_delta_net, 2, 1000, 16, 32, 128, 128, 0,
+                                         0, fp32}) == 1);
+
+  // Bytes beyond inputs and outputs are those that the ceiling counts: 2 · 32 · 128 · 128 · 4 of
+  // matrices and 4 rows of 8192 channels in 16 bits per sequence and layer.
+  const auto groups = cache_groups(model, cache_formats("bf16"));
+  const auto state = std::find_if(groups.begin(), groups.end(),
+                                  [](const CacheGroup& g) { return g.kind == CacheGroup::state; });
+  REQUIRE(state != groups.end());
+  const Bytes passed = Bytes(5 * 2 * (2 * 4096)) + Bytes(5 * 2 * (2 * 8 * 128 + 2 * 16 * 128));
+  CHECK(work_of(convolution).distinct + work_of(matrices).distinct - passed ==
+        state_traffic(*state, {2, 1}) * 5);
+  CHECK(state_traffic(*state, {1, 1}) == Bytes(2 * 32 * 128 * 128 * 4 + 4 * 8192 * 2));
+}
+
 TEST_CASE("what no law describes is named") {
   ModelSpec model = llama_8b();
   Recurrent recurrent;
   recurrent.v_heads = 64;
   recurrent.k_width = recurrent.v_width = 64;
+  recurrent.kind = Recurrent::compressor;
   model.layers[3].mixer.kind = recurrent;
   model.layers[3].mixer.reach.clear();
-  CHECK(decode_launches(model, over(1), Tokens(4096), 1).missing == "a recurrent state");
-  Deployment stages;
-  stages.parallel.pp = 2;
-  CHECK(decode_launches(llama_8b(), stages, Tokens(4096), 1).missing ==
-        "sends between pipeline stages");
+  CHECK(decode_launches(model, over(1), Tokens(4096), 1).missing == "sparse attention");
+}
+
+TEST_CASE(
+    "each stage of a pipeline has a part of the batch, which passes all of them and the sends") {
+  Deployment stages = over(2);
+  stages.parallel.pp = 4;
+  const Format* bf16 = &format_named("bf16");
+  const Launches step = decode_launches(llama_8b(), stages, Tokens(4096), 12);
+  CHECK(step.missing.empty());
+  CHECK(count_of(step, GemmShape{3, 4096, 14336 / 2, bf16}) == 32);
+  CHECK(count_of(step, GemmShape{3, 128256 / 2, 4096, bf16}) == 1);
+  CHECK(count_of(step, CollectiveShape{CollectiveShape::all_reduce, 2, Bytes(3 * 4096 * 2)}) == 64);
+  // Three sends of three rows of 4096 numbers and their residuals, as gathers of twice that.
+  CHECK(count_of(step, CollectiveShape{CollectiveShape::all_gather, 2,
+                                       Bytes(2 * 3 * 2 * 4096 * 2)}) == 3);
+  const Launches prompt = prefill_launches(llama_8b(), stages, Tokens(1000), 1);
+  CHECK(count_of(prompt, GemmShape{1000, 4096, 14336 / 2, bf16}) == 32);
+}
+
+TEST_CASE("GPUs that divide a context attend with each other's heads to their part of it") {
+  Deployment divided = over(16);  // 32 heads, 8 KV heads: two GPUs have the same KV head
+  divided.parallel.dcp = 2;
+  const Format* bf16 = &format_named("bf16");
+  const Launches step = decode_launches(llama_8b(), divided, Tokens(4096), 3);
+  CHECK(step.missing.empty());
+  CHECK(count_of(step, DecodeAttentionShape{3, 4, 1, 128, 128, 2048, bf16, bf16}) == 32);
+  // Queries of 3 sequences, 2 heads a GPU, and as many outputs.
+  CHECK(count_of(step, CollectiveShape{CollectiveShape::all_gather, 2,
+                                       Bytes(2 * 3 * 2 * 128 * 2)}) == 32);
+  CHECK(count_of(step, CollectiveShape{CollectiveShape::reduce_scatter, 2,
+                                       Bytes(2 * 3 * 2 * 128 * 2)}) == 32);
 }

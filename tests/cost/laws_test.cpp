@@ -47,6 +47,23 @@ TEST_CASE("a cold cache is never faster than a warm one") {
   }
 }
 
+TEST_CASE("a step reads and writes its states once, and chunks of a prompt wait for each other") {
+  RecurrenceLaw law;
+  law.floor = Seconds(1e-6);
+  law.bandwidth = BytesPerSecond(1e12);
+  law.rate = FlopsPerSecond(1e18);
+  law.per_token = Seconds(1e-8);
+  law.cache = ByteScale(1e6);
+  law.sharpness = 8;
+  const Format& fp32 = format_named("fp32");
+  RecurrenceShape shape{Recurrent::gated_delta_net, 64, 1, 16, 48, 128, 128, 0, 0, &fp32};
+  // 64 sequences of 48 matrices of 128 · 128 numbers of 4 bytes, twice: 403 MB.
+  CHECK(time(law, shape).v == doctest::Approx(1e-6 + 4.03e8 / 1e12).epsilon(0.01));
+  shape.batch = 1;
+  shape.tokens = 65536;
+  CHECK(time(law, shape).v == doctest::Approx(65536 * 1e-8).epsilon(0.05));
+}
+
 TEST_CASE("a pass over k is linear until k is split, then grows by a small power of it") {
   GemmLaw law;
   law.per_k = Seconds(1e-9);

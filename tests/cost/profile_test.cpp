@@ -46,6 +46,36 @@ Profile profile_of(std::vector<Fit> fits) {
 
 }  // namespace
 
+TEST_CASE("a recurrence that was not measured takes another's law and a wider interval") {
+  RecurrenceLaw law;
+  law.floor = Seconds(1e-6);
+  law.bandwidth = BytesPerSecond(1e12);
+  law.rate = FlopsPerSecond(1e18);
+  law.cache = ByteScale(1e6);
+  Fit fit;
+  fit.op = OperatorClass::state_step;
+  fit.format = "fp32";
+  fit.variant = "gated_delta_net";
+  fit.law = law;
+  fit.bands = {{Seconds(1), 0.9, 1.1}};
+  Profile profile;
+  profile.fits = {fit};
+  const Format& fp32 = format_named("fp32");
+  RecurrenceShape shape{Recurrent::gated_delta_net, 4, 1, 16, 32, 128, 128, 0, 0, &fp32};
+  const Estimate own = profile.time(shape).value();
+  CHECK(own.low.v == doctest::Approx(0.9 * own.value.v));
+  shape.kind = Recurrent::mamba2;
+  const Estimate other = profile.time(shape).value();
+  CHECK(other.value == own.value);
+  CHECK(other.low.v == doctest::Approx(0.79 * own.value.v));
+  CHECK(other.high.v == doctest::Approx(1.20 * own.value.v));
+  shape.kind = Recurrent::rwkv;
+  CHECK_FALSE(profile.time(shape));
+  shape.kind = Recurrent::gated_delta_net;
+  shape.tokens = 100;  // a prompt, of which there is no law
+  CHECK_FALSE(profile.time(shape));
+}
+
 TEST_CASE("a profile answers for formats of as many bits and for no others") {
   const Profile profile = profile_of({gemm_fit("fp8")});
   CHECK(profile.time(GemmShape{1, 4096, 4096, &format_named("fp8-block128")}));
