@@ -29,8 +29,6 @@ class Collector {
 
   Launches collect() {
     const Parallelism& p = deployment_.parallel;
-    if (p.pp > 1) miss("sends between pipeline stages");
-    if (p.dcp > 1) miss("a context divided over GPUs");
     if (p.ep > 1) check_expert_parallelism();
     for (const Layer* layer : main_layers(model_)) {
       add_products(*layer);
@@ -42,6 +40,7 @@ class Collector {
       add(CollectiveShape{CollectiveShape::all_reduce, p.tp,
                           Bytes(checked_mul(pass_.tokens, model_.hidden * 2))},
           sums());
+    add_sends();
     return std::move(found_);
   }
 
@@ -62,7 +61,37 @@ class Collector {
   std::int64_t sums() const {
     Deployment divided = deployment_;
     divided.parallel.ep = 1;
-    return rank_terms(model_, divided).front().reductions;
+    std::int64_t all = 0;
+    for (const RankTerms& stage : rank_terms(model_, divided)) all += stage.reductions;
+    return all;
+  }
+
+  // From one stage to the next travel a token's hidden row and the residual beside it (vLLM). Two
+  // GPUs that gather send each other as much as one sends another.
+  void add_sends() {
+    const std::int64_t rows = checked_mul(2, pass_.tokens);
+    add(gathered(2, checked_mul(rows, model_.hidden)), deployment_.parallel.pp - 1);
+  }
+
+  // Of so many numbers of 16 bits from each rank.
+  static CollectiveShape gathered(std::int64_t ranks, std::int64_t numbers) {
+    return {CollectiveShape::all_gather, ranks, Bytes(checked_mul(checked_mul(numbers, 2), ranks))};
+  }
+
+  // GPUs that divide a context gather each other's queries and add up their parts of the outputs
+  // (vLLM's decode context parallelism); the weights of the parts are few bytes.
+  void add_context_sums(std::int64_t heads, std::int64_t k_width, std::int64_t v_width) {
+    const std::int64_t dcp = deployment_.parallel.dcp;
+    if (dcp == 1) return;
+    const std::int64_t queries = checked_mul(pass_.sequences, heads);
+    add(gathered(dcp, checked_mul(queries, k_width)));
+    add(CollectiveShape{CollectiveShape::reduce_scatter, dcp,
+                        Bytes(checked_mul(checked_mul(queries, dcp), 2 * v_width))});
+  }
+  // Tokens of a sequence that this GPU attends to.
+  std::int64_t entries_of(const CacheGroup& group) const {
+    return std::max<std::int64_t>(
+        1, ceil_div(read_entries(group, pass_.context), deployment_.parallel.dcp));
   }
 
   void add(const Shape& shape, std::int64_t count = 1) {
@@ -193,9 +222,10 @@ class Collector {
     if (!key || !value) return miss("a cache of its own kind");
     const std::int64_t heads = on_rank(a->heads), kv_heads = on_rank(a->kv_heads);
     if (pass_.decode) {
-      const std::int64_t entries = std::max<std::int64_t>(1, read_entries(group, pass_.context));
-      add(DecodeAttentionShape{pass_.sequences, heads, kv_heads, a->k_width, a->v_width, entries,
-                               key, value});
+      const std::int64_t dcp = deployment_.parallel.dcp;
+      add(DecodeAttentionShape{pass_.sequences, checked_mul(heads, dcp), kv_heads, a->k_width,
+                               a->v_width, entries_of(group), key, value});
+      add_context_sums(heads, a->k_width, a->v_width);
     } else {
       add_prompt(PrefillAttentionShape{pass_.sequences, heads, kv_heads, a->k_width, a->v_width,
                                        pass_.context.n, pass_.past, key},
@@ -230,9 +260,10 @@ class Collector {
     if (!pass_.decode)
       return add(PrefillAttentionShape{pass_.sequences, heads, heads, l->nope + l->rope, l->v_width,
                                        pass_.context.n, pass_.past, deployment_.cache.latent});
-    add(LatentDecodeShape{pass_.sequences, heads, l->latent, l->rope,
-                          std::max<std::int64_t>(1, read_entries(group, pass_.context)),
-                          deployment_.cache.latent, deployment_.cache.rope});
+    add(LatentDecodeShape{pass_.sequences, checked_mul(heads, deployment_.parallel.dcp), l->latent,
+                          l->rope, entries_of(group), deployment_.cache.latent,
+                          deployment_.cache.rope});
+    add_context_sums(heads, l->latent + l->rope, l->latent);
   }
 
   const ModelSpec& model_;
@@ -246,8 +277,9 @@ class Collector {
 Launches decode_launches(const ModelSpec& model, const Deployment& deployment, Tokens context,
                          std::int64_t batch) {
   const Parallelism& p = deployment.parallel;
-  const std::int64_t local = ceil_div(batch, p.dp);
-  return Collector(model, deployment, {local, p.pooled(batch), local, context, true}).collect();
+  // Stages work on a part of the batch each at a time.
+  const std::int64_t part = ceil_div(batch, p.pp), local = ceil_div(part, p.dp);
+  return Collector(model, deployment, {local, p.pooled(part), local, context, true}).collect();
 }
 
 Launches prefill_launches(const ModelSpec& model, const Deployment& deployment, Tokens prompt,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels that a decode step or a prompt asks of one GPU, as shapes whose times can be
 // predicted. Matrices of a layer that meet the same input run as one (q, k and v; gate and up), as
-// engines run them. Norms, rotations, samplers and gaps between kernels are left out.
+// engines run them. Of pipeline stages: one after the other, and the sends between them. Norms,
+// rotations, samplers and gaps between kernels are left out.
 #pragma once
 #include <cstdint>
 #include <string_view>
