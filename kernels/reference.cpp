@@ -48,6 +48,7 @@ void decode_row(const Format& format, const std::byte* payload, const std::byte*
     return each([&](std::size_t i) {
       return int4_at(payload, i) * from_fp16(load<std::uint16_t>(scales, i / 128));
     });
+  if (decode_blocks(format, payload, out)) return;
   throw Error("no kernel reads '" + std::string(name) + "'");
 }
 

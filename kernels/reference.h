@@ -13,13 +13,17 @@
 namespace kvplan {
 
 // One stored row of `out.size()` numbers, exactly. Layouts:
-//   fp32, bf16, fp16, fp8 (E4M3), int8   plain; int8-channel and int8-head have one fp32 scale a
-//   row int4-g128   byte j of a group's 64 holds number j low and number 64 + j high, each plus 8;
-//   one
+//   fp32, bf16, fp16, fp8 (E4M3), int8   plain
+//   int8-channel, int8-head              one fp32 scale a row
+//   int4-g128   byte j of a group's 64 holds number j low and number 64 + j high, each plus 8; one
 //               fp16 scale a group
+//   q8_0, q4_0, q2_k … q6_k              ggml's blocks, which hold their scales
 // `scales` are those of this row.
 void decode_row(const Format&, const std::byte* payload, const std::byte* scales,
                 std::span<double> out);
+
+// A row of ggml's blocks, as above; false where the format is none of them.
+bool decode_blocks(const Format&, const std::byte* payload, std::span<double> out);
 
 // A computed number, what it should be, and the sum of magnitudes that it was made of: rounding
 // errors are relative to the sum, not to a result that may have cancelled.

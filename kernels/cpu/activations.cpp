@@ -39,7 +39,11 @@ Activations::Activations(const std::vector<std::uint16_t>& bits, std::int64_t ro
       words(padded * k),
       nibble_words(padded * k),
       nibble_offsets(padded * k / 8),
-      step(static_cast<std::size_t>(padded), 1.0f) {
+      step(static_cast<std::size_t>(padded), 1.0f),
+      bytes(padded * k),
+      byte_lanes(padded * k),
+      byte_sums(padded * k / 16),
+      byte_steps(padded * (k / kByteBlock)) {
   for (std::int64_t row = 0; row < m; ++row) {
     float largest = 0;
     for (std::int64_t i = 0; i < k; ++i) {
@@ -58,6 +62,23 @@ Activations::Activations(const std::vector<std::uint16_t>& bits, std::int64_t ro
       const std::int64_t lane = nibble / 128 * 16 + nibble % 32 / 2;
       nibble_offsets.data()[place(*this, row, lane, 16, k / 8)] -= 8 * word;
     }
+    if (k % kByteBlock == 0)
+      for (std::int64_t b = 0; b < k / kByteBlock; ++b) round_to_bytes(row, b);
+  }
+}
+
+void Activations::round_to_bytes(std::int64_t row, std::int64_t b) {
+  const float* from = fp32.data() + row * stride + b * kByteBlock;
+  const std::int64_t tile = std::min(padded, kTileRows);
+  const std::int64_t to = row / tile * tile * (k / kByteBlock) + b * tile + row % tile;
+  float largest = 0;
+  for (std::int64_t i = 0; i < kByteBlock; ++i) largest = std::max(largest, std::abs(from[i]));
+  const float unit = byte_steps.data()[to] = largest > 0 ? largest / 127 : 1;
+  for (std::int64_t i = 0; i < kByteBlock; ++i) {
+    const auto number = static_cast<std::int8_t>(std::lround(from[i] / unit));
+    bytes.data()[to * kByteBlock + i] = number;
+    byte_lanes.data()[to * kByteBlock + i % 16 / 4 * 64 + i / 16 * 4 + i % 4] = number;
+    byte_sums.data()[(to * kByteBlock + i) / 16] += number;
   }
 }
 

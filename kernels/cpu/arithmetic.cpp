@@ -80,6 +80,18 @@ KVPLAN_DOT float word_pairs(std::int64_t rounds) {
   return static_cast<float>(_mm512_cvtsi512_si32(sums[0]));
 }
 
+KVPLAN_DOT float byte_quads(std::int64_t rounds) {
+  const Unknown unknown;
+  const __m512i a = _mm512_set1_epi8(static_cast<char>(unknown.half * 4));
+  const __m512i b = _mm512_set1_epi8(static_cast<char>(unknown.small * 2048));
+  __m512i sums[kSums];
+  for (__m512i& sum : sums) sum = _mm512_setzero_si512();
+  for (std::int64_t i = 0; i < rounds; ++i)
+    for (__m512i& sum : sums) sum = _mm512_dpbusd_epi32(sum, a, b);
+  for (int j = 1; j < kSums; ++j) sums[0] = _mm512_add_epi32(sums[0], sums[j]);
+  return static_cast<float>(_mm512_cvtsi512_si32(sums[0]));
+}
+
 struct Loop {
   Arithmetic arithmetic;
   Isa isa;
@@ -88,6 +100,7 @@ struct Loop {
 };
 // The widest of a kind first.
 constexpr std::array kLoops = {
+    Loop{Arithmetic::byte_quads, Isa::dot, kSums * 64, byte_quads},
     Loop{Arithmetic::word_pairs, Isa::dot, kSums * 32, word_pairs},
     Loop{Arithmetic::bf16_pairs, Isa::dot, kSums * 32, bf16_pairs},
     Loop{Arithmetic::floats, Isa::avx512, kSums * 16, floats_512},

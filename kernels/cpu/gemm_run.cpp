@@ -34,7 +34,7 @@ class GemmRun : public BestOfRun {
   GemmRun(const CpuContext& context, const GemmShape& shape, const GemvChoice& kernel)
       : BestOfRun(context),
         shape_(shape),
-        kernel_(kernel.run),
+        kernel_(kernel),
         layout_(*shape.weights, shape.k),
         x_(activations(static_cast<std::size_t>(shape.m * shape.k), 7, 4.0f), shape.m, shape.k),
         y_(static_cast<std::size_t>(shape.n * x_.padded)),
@@ -73,9 +73,10 @@ class GemmRun : public BestOfRun {
     const std::int64_t chunk =
         shape_.m <= kGemvRows ? count : std::max<std::int64_t>(8, kChunkBytes / layout_.row);
     for (std::int64_t first = 0; first < count; first += chunk)
-      kernel_({place_.of(thread) + first * layout_.row,
-               scales_of(thread, count) + first * layout_.scales, std::min(chunk, count - first),
-               &x_, y_.data() + (rows.first + first) * x_.padded});
+      kernel_.run({place_.of(thread) + first * layout_.row,
+                   scales_of(thread, count) + first * layout_.scales,
+                   std::min(chunk, count - first), &x_,
+                   y_.data() + (rows.first + first) * x_.padded});
   }
 
   void add(const GemmLibrary& library) {
@@ -132,7 +133,7 @@ class GemmRun : public BestOfRun {
     for (std::int64_t n = 0; n < shape_.n; n += n + step < shape_.n ? step : shape_.n) {
       read_row(n, w);
       for (std::int64_t m = 0; m < shape_.m; m += std::max<std::int64_t>(1, shape_.m / 16)) {
-        std::copy_n(x_.fp32.begin() + m * x_.stride, shape_.k, x.begin());
+        read_x(m, x);
         worst = std::max(worst, error_of(y_[n * x_.padded + m], dot(w, x), kTolerance));
       }
     }
@@ -151,6 +152,17 @@ class GemmRun : public BestOfRun {
     return place_.of(thread) + round_up(rows * layout_.row, kScaleAlignment);
   }
 
+  // As the kernel multiplies it.
+  void read_x(std::int64_t m, std::span<double> out) const {
+    if (!kernel_.rounds_x)
+      std::copy_n(x_.fp32.begin() + m * x_.stride, shape_.k, out.begin());
+    else
+      for (std::int64_t i = 0; i < shape_.k; ++i) {
+        const ByteBlock in = x_.byte_block(m, i / kByteBlock);
+        out[i] = static_cast<double>(in.step) * in.numbers[i % kByteBlock];
+      }
+  }
+
   void read_row(std::int64_t n, std::span<double> out) const {
     for (int t = 0; t < context_.team.size(); ++t) {
       const Slice rows = rows_of(t);
@@ -162,7 +174,7 @@ class GemmRun : public BestOfRun {
   }
 
   GemmShape shape_;
-  GemvKernel kernel_;
+  GemvChoice kernel_;
   Layout layout_;
   Activations x_;
   std::vector<float> y_;  // [n][padded]
@@ -174,7 +186,7 @@ class GemmRun : public BestOfRun {
 
 std::unique_ptr<CpuRun> gemm_run(const CpuContext& context, const GemmShape& shape) {
   const GemvChoice kernel = gemv_kernel(*shape.weights, context.isa);
-  if (!kernel.run || shape.k % kGemvBlock != 0) return nullptr;
+  if (!kernel.run || shape.k % (kernel.rounds_x ? kByteBlock : kGemvBlock) != 0) return nullptr;
   return std::make_unique<GemmRun>(context, shape, kernel);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "kernels/backend.h"
@@ -17,6 +18,14 @@ namespace kvplan {
 constexpr std::int64_t kGemvBlock = 128;  // k is a multiple of this
 constexpr std::int64_t kGemvRows = 16;    // at most so many rows of x
 constexpr std::int64_t kTileRows = 8;     // of x in a tile
+constexpr std::int64_t kByteBlock = 256;  // numbers of x that are rounded to 8 bits together
+
+// Numbers of one row: `step` times these; the same with four of each 16 in turn; sums of each 16.
+struct ByteBlock {
+  const std::int8_t *numbers, *lanes;
+  const float* sums;
+  float step;
+};
 
 // x in every form that a kernel may want, made before the clock starts; engines make one of them in
 // the operator before. Rows are padded with zeros to 1, 2, 4 or a multiple of 8.
@@ -40,6 +49,24 @@ struct Activations {
   // -8 Σ of the words that meet in each of 16 lanes, for every 128: [tile][group][row][16].
   Lines<std::int32_t> nibble_offsets;
   std::vector<float> step;  // [padded]
+
+  // Block b of 256 numbers rounded to 8 bits of the largest of them; where k holds whole blocks.
+  // Of a tile of `rows` rows from m0 on, row `row` of the tile.
+  ByteBlock byte_block(std::int64_t m0, std::int64_t b, std::int64_t row, std::int64_t rows) const {
+    const std::int64_t place = m0 * (k / kByteBlock) + b * rows + row;
+    return {bytes.data() + place * kByteBlock, byte_lanes.data() + place * kByteBlock,
+            byte_sums.data() + place * (kByteBlock / 16), byte_steps.data()[place]};
+  }
+  ByteBlock byte_block(std::int64_t row, std::int64_t b) const {
+    const std::int64_t rows = std::min(padded, kTileRows);
+    return byte_block(row / rows * rows, b, row % rows, rows);
+  }
+
+ private:
+  void round_to_bytes(std::int64_t row, std::int64_t b);
+
+  Lines<std::int8_t> bytes, byte_lanes;
+  Lines<float> byte_sums, byte_steps;
 };
 
 // Rows of W that one thread owns, contiguous; their scales (if any) likewise.
@@ -60,9 +87,12 @@ GemvKernel gemv_avx512(const Format&);
 GemvKernel gemv_dot_pairs(const Format&);
 GemvKernel gemv_dot_words(const Format&);
 struct GemvChoice {
-  GemvKernel run = nullptr;  // nullptr when no kernel reads the format
-  Arithmetic arithmetic = Arithmetic::floats;
+  GemvKernel run = nullptr;                             // nullptr when no kernel reads the format
+  std::optional<Arithmetic> arithmetic = std::nullopt;  // empty: of whole numbers, by plain loops
+  bool rounds_x = false;  // to 8 bits: its answer is that for Activations::byte_block
 };
+// Of ggml's blocks.
+GemvChoice gemv_blocks(const Format&, Isa);
 // The best that runs at `isa`.
 GemvChoice gemv_kernel(const Format&, Isa isa);
 

@@ -136,6 +136,7 @@ GemvKernel gemv_avx2(const Format& format) {
 }
 
 GemvChoice gemv_kernel(const Format& format, Isa isa) {
+  if (const GemvChoice blocks = gemv_blocks(format, isa); blocks.run) return blocks;
   if (isa >= Isa::dot) {
     if (const GemvKernel pairs = gemv_dot_pairs(format)) return {pairs, Arithmetic::bf16_pairs};
     if (const GemvKernel words = gemv_dot_words(format)) return {words, Arithmetic::word_pairs};

@@ -96,8 +96,9 @@ void all_groups(const GemvRows& task) {
   const std::int64_t k = task.x->k, row_bytes = Block<kM, 1>::row_bytes(k);
   const std::int64_t fit = kPieceBytes / (Block<kM, 1>::kInputBytes * kM);
   const std::int64_t piece = std::min(k, fit / kGemvBlock * kGemvBlock);
-  // Where all of x fits, sums need not wait.
-  const std::int64_t most = piece == k ? 1 : std::min(kGroupRows, kGroupBytes / row_bytes);
+  // Where all of x fits, no row of W needs to wait for others.
+  const bool all_fits = piece == k && task.x->padded <= kM;
+  const std::int64_t most = all_fits ? 1 : std::min(kGroupRows, kGroupBytes / row_bytes);
   const std::int64_t group = std::max<std::int64_t>(most / kRows, 1) * kRows;
   std::int64_t row = 0;
   for (std::int64_t next; row + kRows <= task.rows; row = next) {

@@ -121,6 +121,8 @@ std::string_view name_of(Arithmetic arithmetic) {
       return "bf16";
     case Arithmetic::word_pairs:
       return "int16";
+    case Arithmetic::byte_quads:
+      return "int8";
   }
   return "";
 }

@@ -3,12 +3,17 @@
 // The numbers come from the arena, outputs are poisoned first, and nothing here looks at a clock.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "kernels/cpu/backend.h"
+#include "kernels/cpu/gemv.h"
 #include "kernels/cpu/libraries.h"
 #include "kernels/cpu/usage.h"
+#include "kernels/problem.h"
 
 using namespace kvplan;
 
@@ -56,6 +61,36 @@ TEST_CASE("weight streaming agrees with the reference in every format and number
     problems.push_back(GemmShape{40, 70, 2176, &format});  // more rows than stream
     check_on_all(problems, name);
   }
+}
+
+TEST_CASE("weights in ggml's blocks agree with the reference at every instruction set") {
+  for (const char* name : {"q8_0", "q4_0", "q4_k", "q5_k", "q6_k", "q2_k", "q3_k"}) {
+    const Format& format = format_named(name);
+    std::vector<Problem> problems;
+    for (const std::int64_t m : {1, 2, 3, 5, 8, 13, 16})
+      problems.push_back(GemmShape{m, 37, 512, &format});
+    problems.push_back(GemmShape{8, 19, 4096, &format});  // x in pieces
+    problems.push_back(GemmShape{2, 9, 8448, &format});
+    problems.push_back(GemmShape{40, 70, 2304, &format});  // more rows than stream
+    check_on_all(problems, name);
+  }
+}
+
+TEST_CASE(
+    "activations are rounded to the nearest of 8 bits in blocks of 256, in every order alike") {
+  const std::int64_t rows = 11, k = 768;
+  const Activations x(activations(static_cast<std::size_t>(rows * k), 3, 4.0f), rows, k);
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t i = 0; i < k; ++i) {
+      const ByteBlock block = x.byte_block(row, i / kByteBlock);
+      const std::int64_t at = i % kByteBlock;
+      const float exact = x.fp32[static_cast<std::size_t>(row * x.stride + i)];
+      CHECK(std::abs(exact - block.step * block.numbers[at]) <= block.step * 0.5001f);
+      CHECK(block.lanes[at % 16 / 4 * 64 + at / 16 * 4 + at % 4] == block.numbers[at]);
+    }
+  const ByteBlock last = x.byte_block(rows - 1, 2);
+  CHECK(std::accumulate(last.numbers + 240, last.numbers + 256, 0.0f) == last.sums[15]);
+  CHECK(*std::max_element(last.numbers, last.numbers + 256) <= 127);
 }
 
 TEST_CASE("products of many rows agree with the reference in every library that is installed") {
@@ -149,7 +184,8 @@ TEST_CASE("what the products of a kernel are made of has a peak at its instructi
   for (const Isa isa : usable_isas()) {
     const auto backend = backend_at(isa);
     CHECK(backend->peak(Arithmetic::floats).value() > FlopsPerSecond(1e8));
-    CHECK(backend->peak(Arithmetic::bf16_pairs).has_value() == (isa == Isa::dot));
+    for (const Arithmetic one : {Arithmetic::bf16_pairs, Arithmetic::byte_quads})
+      CHECK(backend->peak(one).has_value() == (isa == Isa::dot));
     for (const char* name : {"bf16", "fp16", "int8-channel", "int4-g128"}) {
       const auto run = backend->prepare(GemmShape{8, 64, 256, &format_named(name)});
       run->sample();  // of several ways to do it the fastest is known then
@@ -172,7 +208,8 @@ TEST_CASE("the load of others is what was busy and not for this process") {
 
 TEST_CASE("a problem without a kernel is declined, and one that is too large is an error") {
   const auto backend = backend_at(best_isa());
-  CHECK(!backend->prepare(GemmShape{1, 8, 384, &format_named("q4_0")}));
+  CHECK(!backend->prepare(GemmShape{1, 8, 384, &format_named("q4_k")}));
+  CHECK(!backend->prepare(GemmShape{1, 8, 256, &format_named("iq1_s")}));
   CHECK(!backend->prepare(GemmShape{1, 8, 100, &format_named("bf16")}));
   CHECK_THROWS_AS(backend->prepare(GemmShape{1, 100000, 4096, &format_named("bf16")}), Error);
 }

@@ -50,6 +50,37 @@ TEST_CASE("int4 groups hold numbers j and 64 + j in one byte, with one fp16 scal
   CHECK(row[255] == -2);
 }
 
+TEST_CASE("rows in ggml's blocks are what llama.cpp makes of the same bytes") {
+  // dequantize_row_* of llama.cpp (llama-cpp-python 0.3.7, February 2025) of these bytes: the sum
+  // of 768 numbers, their sum weighted by (i + 1) / 768, and number 700.
+  struct Row {
+    const char* format;
+    double sum, weighted, number_700;
+  };
+  for (const Row& known : {Row{"q8_0", 1027.095703, 691.105799, 79.218750},
+                           Row{"q4_0", 9.073730, -24.433967, 1.425781},
+                           Row{"q4_k", -108720.699707, -13243.947896, 244.352539},
+                           Row{"q5_k", -79929.042480, -54406.704849, -626.202148},
+                           Row{"q6_k", -22486.433105, 9576.723120, -567.000000},
+                           Row{"q2_k", -12568.501953, -8141.827503, -23.607422},
+                           Row{"q3_k", 1160.587402, 1000.641974, -83.583984}}) {
+    CAPTURE(known.format);
+    const Format& format = format_named(known.format);
+    std::vector<double> row(768);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(payload_bytes(format, 1, 768).n));
+    fill_with_any_format(bytes, 77);
+    decode_row(format, bytes.data(), nullptr, row);
+    double sum = 0, weighted = 0;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      sum += row[i];
+      weighted += row[i] * static_cast<double>(i + 1) / 768;
+    }
+    CHECK(sum == doctest::Approx(known.sum).epsilon(1e-6));
+    CHECK(weighted == doctest::Approx(known.weighted).epsilon(1e-6));
+    CHECK(row[700] == doctest::Approx(known.number_700).epsilon(1e-6));
+  }
+}
+
 TEST_CASE("an error is measured against the sum of magnitudes, and NaN is never right") {
   const Answer cancelled{0, 100};
   CHECK(error_of(0.05, cancelled, 1e-3) == doctest::Approx(0.5));
