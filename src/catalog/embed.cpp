@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Build-time program: configs/ → one C++ source that holds every file and the index of names.
-// Devices and profiles become JSON, which is read ten times as fast: profiles are long, and the
-// nearest sibling of a device is looked for among all that have one.
+// Files become JSON, which is read ten times as fast: an answer that took 12 ms spent half of them
+// in reading YAML.
 //   embed CONFIGS_FOLDER OUTPUT.cpp
 #include <algorithm>
 #include <cstdio>
@@ -52,11 +52,36 @@ std::vector<File> files_in(const fs::path& root) {
   return files;
 }
 
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return out + "\"";
+}
+
+std::string json_of(const kvplan::Node& node) {
+  using kvplan::Node;
+  static const std::regex plain(R"(true|false|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)");
+  if (node.kind == Node::null) return "null";
+  if (node.kind == Node::scalar)
+    return !node.quoted && std::regex_match(node.text, plain) ? node.text : quoted(node.text);
+  std::string out;
+  for (const Node& item : node.items) out += (out.empty() ? "" : ",") + json_of(item);
+  for (const auto& [key, value] : node.members)
+    out += (out.empty() ? "" : ",") + quoted(key) + ":" + json_of(value);
+  return node.kind == Node::list ? "[" + out + "]" : "{" + out + "}";
+}
+
+// Replaces each text by its JSON, too.
 std::vector<Name> index_of(std::vector<File>& files) {
   std::vector<Name> names;
   for (std::size_t i = 0; i < files.size(); ++i) {
     try {
-      for (IndexedName& n : kvplan::names_in(kvplan::parse_yaml(files[i].text))) {
+      const kvplan::Node tree = kvplan::parse_yaml(files[i].text);
+      files[i].text = json_of(tree);
+      for (IndexedName& n : kvplan::names_in(tree)) {
         if (n.use == IndexedName::name) files[i].name = n.written;
         names.push_back({files[i].kind, std::move(n), i});
       }
@@ -72,28 +97,6 @@ std::vector<Name> index_of(std::vector<File>& files) {
     throw Error("the name '" + twice->name.written + "' stands in " + files[twice->file].path +
                 " and in " + files[std::next(twice)->file].path);
   return names;
-}
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
-std::string json_of(const kvplan::Node& node) {
-  using kvplan::Node;
-  static const std::regex number(R"(-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)");
-  if (node.kind == Node::null) return "null";
-  if (node.kind == Node::scalar)
-    return !node.quoted && std::regex_match(node.text, number) ? node.text : quoted(node.text);
-  std::string out;
-  for (const Node& item : node.items) out += (out.empty() ? "" : ",") + json_of(item);
-  for (const auto& [key, value] : node.members)
-    out += (out.empty() ? "" : ",") + quoted(key) + ":" + json_of(value);
-  return node.kind == Node::list ? "[" + out + "]" : "{" + out + "}";
 }
 
 void write(std::ostream& out, const std::vector<File>& files, const std::vector<Name>& names) {
@@ -122,9 +125,6 @@ int main(int argc, char** argv) {
   try {
     std::vector<File> files = files_in(argv[1]);
     const std::vector<Name> names = index_of(files);
-    for (File& file : files)
-      if (file.kind == "devices" || file.kind == "profiles")
-        file.text = json_of(kvplan::parse_yaml(file.text));
     std::ofstream out(argv[2], std::ios::binary);
     write(out, files, names);
     if (!out.flush()) throw Error("cannot be written").in(argv[2]);

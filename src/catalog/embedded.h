@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// configs/ inside the program: raw texts, and a sorted index of their names. Generated at build
-// time by embed.cpp.
+// configs/ inside the program: its files as JSON, and a sorted index of their names. Generated at
+// build time by embed.cpp.
 #pragma once
 #include <span>
 #include <string_view>

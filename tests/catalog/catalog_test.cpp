@@ -2,6 +2,7 @@
 #include "catalog/catalog.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "catalog/device_words.h"
 #include "catalog/embedded.h"
+#include "catalog/files.h"
 
 using namespace kvplan;
 
@@ -275,4 +277,46 @@ TEST_CASE("instances are listed by a whole count") {
   CHECK(names.back().written == "big");
   CHECK(names.back().count == 8);
   CHECK(names.back().use == IndexedName::instance);
+}
+
+namespace {
+
+// What a value says when asked for a type; "refused" where it is another.
+template <class Get>
+std::string said(Get get) {
+  try {
+    const auto value = get();
+    return value ? fmt::format("{}", *value) : "null";
+  } catch (const Error&) {
+    return "refused";
+  }
+}
+
+void require_same(const Node& written, const Node& embedded) {
+  CAPTURE(written.line);
+  REQUIRE(embedded.kind == written.kind);
+  if (written.kind == Node::scalar) {
+    REQUIRE(embedded.text == written.text);
+    REQUIRE(said([&] { return embedded.number(); }) == said([&] { return written.number(); }));
+    REQUIRE(said([&] { return embedded.integer(); }) == said([&] { return written.integer(); }));
+    REQUIRE(said([&] { return embedded.boolean(); }) == said([&] { return written.boolean(); }));
+  }
+  REQUIRE(embedded.items.size() == written.items.size());
+  for (std::size_t i = 0; i < written.items.size(); ++i)
+    require_same(written.items[i], embedded.items[i]);
+  REQUIRE(embedded.members.size() == written.members.size());
+  for (std::size_t i = 0; i < written.members.size(); ++i) {
+    REQUIRE(embedded.members[i].key == written.members[i].key);
+    require_same(written.members[i].value, embedded.members[i].value);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("what is inside the program says what its files in configs say") {
+  for (const EmbeddedFile& file : embedded_files()) {
+    CAPTURE(file.path);
+    require_same(read_tree(std::string(KVPLAN_SOURCE_DIR "/configs/") + std::string(file.path)),
+                 parse_json(file.text));
+  }
 }
