@@ -87,14 +87,16 @@ void read_defaults(const Node& node, const std::string& origin, EngineFlag& flag
 
 // What the node says of a flag; the rest stays as it is.
 void read_flag(const Node& node, const std::string& origin, EngineFlag& flag) {
-  allow_only(
-      node, {"kind", "spellings", "negations", "option", "choices", "default", "assumed", "source"},
-      "a flag");
+  allow_only(node,
+             {"kind", "spellings", "negations", "option", "choices", "default", "assumed", "source",
+              "remark"},
+             "a flag");
   const auto said = [&](const char* key) { return node.find(key) != nullptr; };
   if (const Node* kind = node.find("kind")) flag.kind = kind_of(*kind);
   if (said("spellings")) flag.spellings = texts_in(node, "spellings");
   if (said("negations")) flag.negations = texts_in(node, "negations");
   if (said("option")) flag.option = text_in(node, "option");
+  if (said("remark")) flag.remark = text_in(node, "remark");
   if (said("choices")) flag.choices = texts_in(node, "choices");
   if (const Node* assumed = node.find("assumed")) flag.assumed = assumed->boolean().value_or(false);
   read_defaults(node, origin, flag);

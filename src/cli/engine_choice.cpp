@@ -110,6 +110,9 @@ void choose_engine(const Request& request, Resolved& r, const Catalog& catalog,
       throw Error("said twice and differently: " + at->second + " and " + setting)
           .of("--set " + key);
   }
+  for (const auto& [key, setting] : engine.settings)
+    if (const EngineFlag* flag = flags_of(engine).find(key); flag && !flag->remark.empty())
+      r.warnings.push_back({"flag-remark", key + " " + flag->remark});
   engine.max_model_len = request.max_model_len;
   engine.utilization = request.utilization;
   engine.kv_pool = request.kv_pool;

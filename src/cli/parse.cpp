@@ -154,7 +154,11 @@ void take_positionals(const Words& typed, const CommandSpec& command, Request& r
   const std::string usage = "Usage: " + command.usage() + ".";
   const auto needed = std::count_if(command.positionals.begin(), command.positionals.end(),
                                     [](const Positional& p) { return p.required; });
-  if (typed.size() < static_cast<std::size_t>(needed))
+  // The line of --engine-command may name the model.
+  const bool in_line = request.engine_command && needed > 0 &&
+                       typed.size() + 1 == static_cast<std::size_t>(needed) &&
+                       command.positionals.front().name == "MODEL";
+  if (typed.size() + in_line < static_cast<std::size_t>(needed))
     throw Error("needs a " + std::string(command.positionals[typed.size()].name))
         .of("kv-plan " + std::string(command.name))
         .advise(usage + where_to_look(command.positionals[typed.size()].name, typed));
@@ -168,7 +172,7 @@ void take_positionals(const Words& typed, const CommandSpec& command, Request& r
         .of("kv-plan " + std::string(command.name))
         .advise(usage + " A name with spaces needs quotes.");
   for (std::size_t i = 0; i < typed.size(); ++i) {
-    const std::string_view name = command.positionals[i].name;
+    const std::string_view name = command.positionals[i + in_line].name;
     if (typed[i].empty()) throw Error("is empty").of(std::string(name)).advise(usage);
     if (name == "MODEL") request.model = typed[i];
     if (name == "DEVICE") request.device = typed[i];

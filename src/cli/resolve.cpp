@@ -8,6 +8,7 @@
 #include "cli/local.h"
 #include "cli/roles.h"
 #include "cli/served_name.h"
+#include "engine/command_line.h"
 #include "engine/flags.h"
 #include "model/recipe.h"
 #include "plan/layouts.h"
@@ -27,11 +28,13 @@ bool is_quantised(const ModelSpec& model) { return has_weights_below(16, model);
 // Ollama's library keeps models of 16 and 8 bits in 4 unless a tag asks for another file type.
 bool is_pulled_quantised(const Request& request, const Catalog& catalog, std::string_view typed,
                          const ModelSpec& model) {
-  if (looks_like_path(typed) || request.weights || request.engine_command) return false;
+  if (looks_like_path(typed) || request.weights) return false;
   const TypedModel name = typed_model(typed);
-  const bool by_ollama = request.engine
-                             ? parse_engine(*request.engine, catalog.engines()).name == "ollama"
-                             : name.is_tag;
+  const bool by_ollama =
+      request.engine_command
+          ? parse_command(*request.engine_command, catalog.engines()).options.name == "ollama"
+      : request.engine ? parse_engine(*request.engine, catalog.engines()).name == "ollama"
+                       : name.is_tag;
   return by_ollama && name.weights.empty() && !has_weights_below(8, apply_recipe(model, "config"));
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "cli/answer.h"
 #include "cli/calibrate.h"
@@ -11,6 +12,7 @@
 #include "cli/parse.h"
 #include "cli/refusal.h"
 #include "cli/terminal.h"
+#include "engine/command_line.h"
 
 namespace kvplan {
 namespace {
@@ -60,6 +62,23 @@ void refuse_unfollowed(const Request& request) {
       throw Error("this option is not part of this version").of(option).advise("Leave it out.");
 }
 
+bool needs_model(Command command) {
+  return command == Command::plan || command == Command::kv || command == Command::decode ||
+         command == Command::prefill || command == Command::gqa || command == Command::report;
+}
+
+std::string model_of_line(const std::string& line, const Catalog& catalog) {
+  std::string model = parse_command(line, catalog.engines()).model;
+  if (model.empty())
+    throw Error("the line names no model")
+        .of("--engine-command")
+        .advise("Name it before the device, as in kv-plan plan MODEL DEVICE.");
+  // A file of another machine is known by its name.
+  std::error_code ignored;
+  const bool is_elsewhere = model.ends_with(".gguf") && !std::filesystem::exists(model, ignored);
+  return is_elsewhere ? std::filesystem::path(model).stem().string() : model;
+}
+
 // What -o names decides the format where --format does not.
 OutputFormat format_for(const Request& request) {
   if (request.format) return *request.format;
@@ -84,7 +103,7 @@ void warn(const std::vector<Warning>& warnings) {
 }  // namespace
 
 int run(int argc, const char* const* argv) {
-  const Request request = parse(argc, argv);
+  Request request = parse(argc, argv);
   if (request.text) {
     std::fputs(request.text->c_str(), stdout);
     return 0;
@@ -92,6 +111,8 @@ int run(int argc, const char* const* argv) {
   refuse_unfollowed(request);
   Output output(request.output_path);  // a bad path fails before any work
   const Catalog catalog(request.catalog.value_or(""));
+  if (request.engine_command && request.model.empty() && needs_model(request.command))
+    request.model = model_of_line(*request.engine_command, catalog);
   if (request.command == Command::import_file && !request.tensors) {
     const Imported entry = imported(request);
     warn(entry.warnings);

@@ -12,8 +12,8 @@ namespace {
 void check_choice(const EngineFlag& flag, const std::string& value) {
   if (std::find(flag.choices.begin(), flag.choices.end(), value) != flag.choices.end()) return;
   std::string all;
-  for (const std::string& choice : flag.choices) all += (all.empty() ? "" : " ") + choice;
-  throw Error("'" + value + "' is none of " + all)
+  for (const std::string& choice : flag.choices) all += (all.empty() ? "" : ", ") + choice;
+  throw Error("'" + value + "' is not followed here; known are " + all)
       .of(flag.name)
       .advise(did_you_mean(value, flag.choices));
 }

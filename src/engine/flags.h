@@ -49,6 +49,7 @@ struct EngineFlag {
   std::vector<std::string> choices;
   std::vector<Default> defaults;  // of those that hold, the last counts
   bool assumed = false;           // a plan names its default among the assumptions
+  std::string remark;             // what to say where it is set: "leaves weights to the host"
 
   const Default* default_at(const Site&) const;  // nullptr where the engine has none, or none known
 };

@@ -56,12 +56,16 @@ struct Spelled {
   const EngineFlag* flag = nullptr;
   bool off = false;
 };
-Spelled spelled(const EngineFlags& table, const std::string& word) {
+Spelled spelled_exactly(const EngineFlags& table, const std::string& word) {
   for (const EngineFlag& flag : table.flags)
     for (const auto& [spellings, off] :
          {std::pair(&flag.spellings, false), std::pair(&flag.negations, true)})
       if (std::find(spellings->begin(), spellings->end(), word) != spellings->end())
         return {&flag, off};
+  return {};
+}
+Spelled spelled(const EngineFlags& table, const std::string& word) {
+  if (const Spelled exactly = spelled_exactly(table, word); exactly.flag) return exactly;
   const std::string name = as_setting(word);
   if (const EngineFlag* flag = table.find(name)) return {flag, false};
   for (const auto& [said, meant] : kOpposites)
@@ -203,11 +207,16 @@ class Line {
       command_.warnings.push_back(
           {"unknown-flag", word + " is not known here and is left out of the account"});
   }
-  void read_environment(const std::string& word) {  // "OLLAMA_NUM_PARALLEL=4"
+  // "OLLAMA_NUM_PARALLEL=4", "LLAMA_ARG_CTX_SIZE=8192"; a flag of the line itself comes first.
+  void read_environment(const std::string& word) {
     const auto equals = word.find('=');
-    if (equals == std::string::npos || !word.starts_with("OLLAMA_")) return;
-    const Spelled found = spelled(flags_of(command_.options), word.substr(0, equals));
-    if (found.flag) set(*found.flag, word.substr(equals + 1));
+    if (equals == std::string::npos) return;
+    const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
+    const Spelled found = spelled_exactly(flags_of(command_.options), name);
+    if (found.flag && command_.options.settings.count(found.flag->name) == 0)
+      set(*found.flag, value);
+    else if (!found.flag && name.starts_with("OLLAMA_"))
+      remark(name, name);
   }
 
   Words words_, before_;

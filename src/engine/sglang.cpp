@@ -5,6 +5,7 @@
 
 #include "cost/rank.h"
 #include "engine/budget_lines.h"
+#include "engine/settings.h"
 #include "engine/sglang/fraction.h"
 #include "engine/sglang/pool.h"
 #include "engine/stages.h"
@@ -24,6 +25,13 @@ BudgetLine outside_torch(const Parallelism& p) {
                         Basis::engine_rule, source);
   return line_between(Bytes(2 * kTenth), Bytes(4 * kTenth), Bytes(8 * kTenth), Basis::engine_rule,
                       source);
+}
+
+// Each rank leaves matrices to the host until it has left so many GiB.
+Bytes offloaded(const EngineOptions& options, Bytes weights) {
+  const double gib = Settings(options, site_of(options)).number("cpu_offload_gb").value_or(0);
+  if (!(gib >= 0 && gib < 1e6)) throw Error("must be a size in GiB").of("cpu_offload_gb");
+  return std::min(weights, Bytes(static_cast<std::int64_t>(gib * static_cast<double>(kGiB))));
 }
 
 Deployment as_kept(const EngineOptions& options, const ModelSpec& model, Deployment deployment) {
@@ -60,7 +68,7 @@ class Sglang final : public Engine {
     if (options_.reserve)
       for (Bytes BudgetLine::*side : {&BudgetLine::low, &BudgetLine::value, &BudgetLine::high})
         b.reserved.*side += *options_.reserve;
-    b.weights = exact_line(weights_);
+    b.weights = exact_line(weights_ - offloaded(options_, weights_));
     b.kv_pool = left_after(exact_line(b.memory), {b.non_torch, b.reserved, b.weights});
     return with_pool(b, options_);
   }

@@ -17,20 +17,21 @@ constexpr std::int64_t kMostSequences = 1 << 20;
 Room::Room(const Setup& setup)
     : engine_(make_engine(setup.engine, setup.model, setup.deployment)),
       replicas_(setup.deployment.parallel.dp),
-      allowed_(allowed_by(setup.engine)) {
+      allowed_(allowed_by(setup.engine, setup.model)) {
   if (!setup.engine.kv_pool) budget_ = engine_->budget(setup.device.value());
   pool_ = budget_ ? budget_->kv_pool.value : *setup.engine.kv_pool;
 }
 
 // llama.cpp divides ctx_size among its slots where their number is given; else they share it.
-Room::Allowed Room::allowed_by(const EngineOptions& options) {
+Room::Allowed Room::allowed_by(const EngineOptions& options, const ModelSpec& model) {
   const Settings settings(options);
   Allowed allowed;
   if (options.max_model_len) allowed.context = options.max_model_len->n;
   if (const auto flag = sequences_flag(options.name); !flag.empty())
     allowed.sequences = settings.integer(flag);
-  const auto cells = options.name == "llama.cpp" ? settings.integer("ctx_size") : std::nullopt;
-  if (!cells || *cells <= 0) return allowed;
+  auto cells = options.name == "llama.cpp" ? settings.integer("ctx_size") : std::nullopt;
+  if (cells == 0) cells = model.max_context.value_or(Tokens(4096)).n;  // the model's own
+  if (!cells || *cells < 0) return allowed;
   constexpr std::int64_t kPadding = 256;
   if (allowed.sequences && !settings.boolean("kv_unified").value_or(false))
     allowed.context = round_up(*cells / std::max<std::int64_t>(1, *allowed.sequences), kPadding);

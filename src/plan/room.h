@@ -33,7 +33,7 @@ class Room {
   struct Allowed {
     std::optional<std::int64_t> context, sequences, tokens;  // tokens: of all sequences together
   };
-  static Allowed allowed_by(const EngineOptions&);
+  static Allowed allowed_by(const EngineOptions&, const ModelSpec&);
 
   std::unique_ptr<Engine> engine_;
   std::int64_t replicas_;

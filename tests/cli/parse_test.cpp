@@ -103,6 +103,15 @@ TEST_CASE("an option given twice must say the same") {
       holds(refusal({"kv", "m", "--set", "a-b=1", "--set", "a_b=2"}).what(), "a_b as 1 and as 2"));
 }
 
+TEST_CASE("a pasted line stands for the model where only a device is named") {
+  const Request r = typed({"plan", "--engine-command", "vllm serve org/m", "8xh100"});
+  CHECK(r.model.empty());  // the engine's own flags are needed to find it in the line
+  CHECK(r.device == "8xh100");
+  const Request both = typed({"plan", "m", "h100", "--engine-command", "llama-server -m f.gguf"});
+  CHECK(both.model == "m");
+  CHECK(both.device == "h100");
+}
+
 TEST_CASE("missing and superfluous arguments show the usage") {
   CHECK(holds(refusal({"kv"}).what(), "needs a MODEL"));
   CHECK(holds(refusal({"decode", "m"}).advice, "kv-plan decode MODEL DEVICE"));

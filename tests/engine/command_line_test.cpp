@@ -120,6 +120,19 @@ TEST_CASE("the other engines' lines are read") {
   CHECK(o.options.settings == Settings{{"num_parallel", "4"}, {"kv_cache_type", "q8_0"}});
 }
 
+TEST_CASE("variables of llama-server's environment are its flags, which come first") {
+  const EngineCommand c = read_line(
+      "docker run -e LLAMA_ARG_CTX_SIZE=4096 -e LLAMA_ARG_N_PARALLEL=2 -e LLAMA_ARG_PORT=80 "
+      "ghcr.io/ggml-org/llama.cpp:server-cuda -m m.gguf -np 8 -fitt 512,1024 --cache-ram 0");
+  CHECK(c.options.settings ==
+        Settings{{"ctx_size", "4096"}, {"parallel", "8"}, {"fit_target", "512,1024"}});
+  REQUIRE(c.warnings.size() == 1);  // of --cache-ram: memory of the host
+  CHECK(c.warnings[0].code == "flag-not-followed");
+  const EngineCommand o = read_line("OLLAMA_SCHED_SPREAD=1 OLLAMA_DEBUG=1 ollama serve");
+  REQUIRE(o.warnings.size() == 1);
+  CHECK(o.warnings[0].message.starts_with("OLLAMA_SCHED_SPREAD "));
+}
+
 TEST_CASE("a flag that is not known is kept as a warning by name") {
   const EngineCommand c = read_line(
       "vllm serve m --a-new-flag 3 --another --max-num-seqs 8 "

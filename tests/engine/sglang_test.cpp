@@ -201,6 +201,29 @@ TEST_CASE("the default share follows the version") {
   CHECK(sglang::prefill_graphs(8192) == 58);
 }
 
+TEST_CASE("the largest of the sizes that are captured counts") {
+  const auto share = [](std::map<std::string, std::string> set) {
+    return share_of(24, 1, std::move(set), "sglang@0.5.3");
+  };
+  CHECK(share({{"cuda_graph_bs", "1,2,4,64"}}) == share({{"cuda_graph_max_bs", "64"}}));
+  CHECK(share({{"cuda_graph_bs", "1,2,4,64"}}) < share({{"cuda_graph_bs", "1,2"}}));
+}
+
+TEST_CASE("SGLang leaves as many weights to the host as it is told") {
+  ModelSpec model = model_of({{32, attention(8, 128)}});
+  for (Layer& layer : model.layers)
+    layer.weights.push_back({"mlp.up_proj", Role::mlp, 1 << 14, 1 << 12, Sharding::split, 1, 1,
+                             true, &format_named("bf16")});  // 128 MiB each
+  DeviceSpec device;
+  device.memory.value = Bytes(80 * kGiB);
+  const auto weights = [&](std::map<std::string, std::string> set) {
+    return sglang_of(model, std::move(set))->budget(device).weights.value.n;
+  };
+  CHECK(weights({}) == 4 * kGiB);
+  CHECK(weights({{"cpu_offload_gb", "1"}}) == 3 * kGiB);
+  CHECK(weights({{"cpu_offload_gb", "8"}}) == 0);
+}
+
 TEST_CASE("what is left is the share of the free memory less the weights") {
   DeviceSpec device;
   device.memory.value = Bytes(80 * kGiB);

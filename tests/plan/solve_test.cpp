@@ -67,6 +67,12 @@ TEST_CASE("one token or one sequence more than the largest does not fit") {
   }
 }
 
+TEST_CASE("slots of llama-server divide the model's own length where no other is set") {
+  Setup setup = setup_of("gpt-oss-20b", "rtx-4090", "llama.cpp");
+  setup.engine.settings = {{"ctx_size", "0"}, {"parallel", "4"}};
+  CHECK(Room(setup).largest_context(1, Tokens(131072)) == Tokens(131072 / 4));
+}
+
 TEST_CASE("replicas hold a batch between them") {
   Setup one = setup_of("llama-3.1-8b", "rtx-4090", "vllm"), three = one;
   three.deployment.parallel.dp = 3;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "engine/settings.h"
 #include "word_list.h"
@@ -77,6 +78,21 @@ bool keeps_caches(const ModelSpec& model) {
   return !has_word("Dream llada llada_moe rnd1", model.model_type);
 }
 
+// "1024" or one number a device: MiB.
+std::int64_t largest_margin(std::string_view list) {
+  std::int64_t most = 0;
+  while (!list.empty()) {
+    std::int64_t n = -1;
+    const auto [end, error] = std::from_chars(list.data(), list.data() + list.size(), n);
+    list.remove_prefix(static_cast<std::size_t>(end - list.data()));
+    if (error != std::errc{} || n < 0 || (!list.empty() && list.front() != ','))
+      throw Error("is not a number of MiB, or one for each device").of("fit_target");
+    list.remove_prefix(list.empty() ? 0 : 1);
+    most = std::max(most, n);
+  }
+  return most;
+}
+
 void check_cache(const CacheFormats& cache, bool flash, const char* flag) {
   check_format(*cache.key, "--kv");
   check_format(*cache.value, "--kv");
@@ -98,6 +114,8 @@ Serving server_of(const EngineOptions& asked, const ModelSpec& model, const Cach
   if (s.ctx_size == 0) s.ctx_size = model.max_context.value_or(Tokens(4096)).n;  // the model's own
   s.slots = given.integer("parallel", 1);
   s.default_slots = settings.needed_integer("parallel", 1);
+  if (const auto each = given.integer("kv_unified_per_slot", 1); each && !s.ctx_size)
+    s.ctx_size = checked_mul(*each, s.slots.value_or(s.default_slots));
   s.streams = rules.streams;
   s.unified = settings.boolean("kv_unified");
   s.batch = settings.needed_integer("ubatch_size", 1);
@@ -111,7 +129,7 @@ Serving server_of(const EngineOptions& asked, const ModelSpec& model, const Cach
   s.latent = latent_of(settings, rules, keeps_heads(model));
   read_draft(settings, model, s);
   check_cache(cache, s.flash, "flash_attn");
-  s.margin = Bytes(checked_mul(settings.needed_integer("fit_target", 0), kMiB));
+  s.margin = Bytes(checked_mul(largest_margin(settings.needed_text("fit_target")), kMiB));
   s.margin_source = "llama-server --fit-target";
   return s;
 }

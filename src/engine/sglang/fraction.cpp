@@ -79,8 +79,23 @@ double graphs_of_prefill(const Start& s, std::int64_t chunk) {
          static_cast<double>(prefill_graphs(latents ? std::min<std::int64_t>(most, 2048) : most));
 }
 
+// The largest batch that is captured: of a list, or as told.
+double largest_graph(const Start& s) {
+  const std::string list = s.settings().text("cuda_graph_bs").value_or("");
+  if (list.empty()) return static_cast<double>(s.settings().needed_integer("cuda_graph_max_bs"));
+  EngineOptions one;
+  std::int64_t most = 0;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    one.settings["cuda_graph_bs"] = list.substr(at, end - at);
+    most = std::max(most, *Settings(one).integer("cuda_graph_bs", 1));
+    at = end + 1;
+  }
+  return static_cast<double>(most);
+}
+
 double graphs_of_decode(const Start& s) {
-  const auto batch = static_cast<double>(s.settings().needed_integer("cuda_graph_max_bs"));
+  const double batch = largest_graph(s);
   const bool off = s.site.version >= kDraftsWithin &&
                    (s.on("disable_cuda_graph") || s.on("disable_decode_cuda_graph"));
   double mib = off ? 0 : 2 * batch;
