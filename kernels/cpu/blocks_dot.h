@@ -4,6 +4,8 @@
 #pragma once
 #include <immintrin.h>
 
+#include <array>
+
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/isa.h"
 
@@ -94,7 +96,7 @@ template <std::int64_t kBlockBytes>
 
 struct Q8_0 {
   static constexpr std::int64_t kBytes = blocks::Q8_0::kBytes;
-  static constexpr std::int64_t kBlock = Q8_0Block::kBytes;
+  static constexpr std::int64_t kBlock = blocks::Q8_0::kBlock;
 
   // Groups v, 4 + v, 8 + v and 12 + v, then four numbers of each in turn.
   [[gnu::always_inline]] KVPLAN_DOT static void take_apart(const std::byte* from, Parts& to) {
@@ -117,13 +119,13 @@ struct Q8_0 {
     to.codes[2] = _mm512_unpacklo_epi64(high01, high23);
     to.codes[3] = _mm512_unpackhi_epi64(high01, high23);
     to.scales = scales_of_eight<kBlock>(from);
-    to.offsets = _mm512_mul_ps(to.scales, _mm512_set1_ps(Q8_0Block::kZero));
+    to.offsets = _mm512_mul_ps(to.scales, _mm512_set1_ps(blocks::Q8_0::kZero));
   }
 };
 
 struct Q4_0 {
   static constexpr std::int64_t kBytes = blocks::Q4_0::kBytes;
-  static constexpr std::int64_t kBlock = Q4_0Block::kBytes;
+  static constexpr std::int64_t kBlock = blocks::Q4_0::kBlock;
   using Nibbles = Bits<[](int s) { return s / 2 * 4; }, [](int s) { return s % 2 * 4; }>;
 
   [[gnu::always_inline]] KVPLAN_DOT static void take_apart(const std::byte* from, Parts& to) {
@@ -139,7 +141,7 @@ struct Q4_0 {
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) to.codes[j] = masked(Nibbles::of(four[0], four[1], j), 15);
     to.scales = scales_of_eight<kBlock>(from);
-    to.offsets = _mm512_mul_ps(to.scales, _mm512_set1_ps(Q4_0Block::kZero));
+    to.offsets = _mm512_mul_ps(to.scales, _mm512_set1_ps(blocks::Q4_0::kZero));
   }
 };
 

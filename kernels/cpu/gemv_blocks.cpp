@@ -53,7 +53,8 @@ struct Avx2 {
 
  private:
   [[gnu::always_inline]] KVPLAN_AVX2 static __m256i vector(const void* from) {
-    return _mm256_load_si256(static_cast<const __m256i*>(from));
+    const auto* halves = static_cast<const __m128i*>(from);  // as they were written
+    return _mm256_setr_m128i(_mm_load_si128(halves), _mm_load_si128(halves + 1));
   }
   template <int kCodeBits>
   [[gnu::always_inline]] KVPLAN_AVX2 static __m256i pairs(__m256i codes, __m256i x) {
@@ -76,7 +77,7 @@ void portable(const GemvRows& task) {
   std::fill_n(task.y, task.rows * x.padded, 0.0f);
   for (std::int64_t b = 0; b < task.rows * in_row; ++b) {
     Parts w;
-    Blocks::take_apart(task.weights + b * Blocks::kBytes, w);
+    blocks::take_apart<Blocks>(task.weights + b * Blocks::kBytes, w);
     float* y = task.y + b / in_row * x.padded;
     for (std::int64_t m = 0; m < x.m; ++m) {
       const ByteBlock in = x.byte_block(m, b - b / in_row * in_row);
@@ -91,7 +92,7 @@ KVPLAN_AVX2 void avx2(const GemvRows& task) {
   std::fill_n(task.y, task.rows * x.padded, 0.0f);
   for (std::int64_t b = 0; b < task.rows * in_row; ++b) {
     Parts w;
-    Blocks::take_apart(task.weights + b * Blocks::kBytes, w);
+    blocks::take_apart<Blocks>(task.weights + b * Blocks::kBytes, w);
     float* y = task.y + b / in_row * x.padded;
     for (std::int64_t m = 0; m < x.m; ++m) {
       const ByteBlock in = x.byte_block(m, b - b / in_row * in_row);

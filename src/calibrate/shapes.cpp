@@ -14,7 +14,7 @@ struct Heads {
 
 // Axes of all grids. At least three values each, so that whole values can be left out of a fit.
 struct Axes {
-  std::vector<std::string_view> weights, products, caches;
+  std::vector<std::string_view> weights, blocks, products, caches;
   Numbers rows, outputs, inputs;  // m, n, k of streamed weights
   Numbers many_rows;              // m of products
   std::vector<Heads> heads;
@@ -26,6 +26,7 @@ Axes axes_of(Effort effort) {
   Axes a;
   if (effort == Effort::quick) {
     a.weights = {"bf16", "int4-g128"};
+    a.blocks = {"q4_k", "q6_k"};  // q4_k_m is the usual file
     a.products = {"bf16"};
     a.caches = {"bf16"};
     a.rows = {1, 2, 8};
@@ -40,6 +41,7 @@ Axes axes_of(Effort effort) {
     return a;
   }
   a.weights = {"bf16", "fp16", "fp8", "int8-channel", "int4-g128"};
+  a.blocks = {"q4_k", "q6_k", "q5_k", "q8_0", "q4_0", "q3_k"};
   a.products = {"bf16", "int4-g128"};
   a.caches = {"bf16", "fp16", "int8-head"};
   a.rows = {1, 2, 4, 8};
@@ -54,6 +56,7 @@ Axes axes_of(Effort effort) {
   a.latent = true;
   if (effort == Effort::full) {
     a.weights.push_back("fp32");
+    a.blocks.push_back("q2_k");
     a.caches.push_back("fp8");
     a.outputs.push_back(32000);
     a.widths.push_back(256);
@@ -77,6 +80,19 @@ Series products(std::string_view format, const Axes& a) {
     for (const auto n : {1024, 4096})
       for (const auto k : {1024, 2048, 4096})
         series.problems.push_back(GemmShape{m, n, k, &format_named(format)});
+  return series;
+}
+
+// ggml's blocks: formats are many, so that each has a sparser grid, products of many rows included.
+Series blocks(std::string_view format, const Axes& a) {
+  Series series{"weights " + std::string(format), {}};
+  const Format& f = format_named(format);
+  for (const std::int64_t m : {1, 2, 8})
+    for (const std::int64_t n : {1024, 4096, 14336})
+      for (const std::int64_t k : {1024, 4096, 8192})
+        series.problems.push_back(GemmShape{m, n, k, &f});
+  for (const auto m : a.many_rows)
+    for (const std::int64_t k : {1024, 4096}) series.problems.push_back(GemmShape{m, 1024, k, &f});
   return series;
 }
 
@@ -138,6 +154,7 @@ std::vector<Series> all_series(Effort effort) {
   const Axes axes = axes_of(effort);
   std::vector<Series> all;
   for (const auto format : axes.weights) all.push_back(weights(format, axes));
+  for (const auto format : axes.blocks) all.push_back(blocks(format, axes));
   for (const auto format : axes.caches) all.push_back(decode_attention(format, axes));
   for (const auto format : axes.products) all.push_back(products(format, axes));
   all.push_back(prefill_attention("bf16", axes));

@@ -42,16 +42,16 @@ std::vector<Problem> problems_of(const SyntheticModel& m, const StepCase& c) {
 
 std::vector<StepCase> step_cases(Effort effort) {
   const Format *bf16 = &format_named("bf16"), *int4 = &format_named("int4-g128"),
-               *int8 = &format_named("int8-channel");
+               *int8 = &format_named("int8-channel"), *q4 = &format_named("q4_k");
   if (effort == Effort::quick)
-    return {{bf16, bf16, 1, 384},  {bf16, bf16, 3, 3000}, {int4, bf16, 1, 3000},
-            {int4, bf16, 6, 384},  {bf16, bf16, 6, 1500}, {int4, bf16, 3, 6000},
-            {bf16, bf16, 1, 0, 96}};
-  return {{bf16, bf16, 1, 128},   {bf16, bf16, 1, 3000},  {bf16, bf16, 3, 1500},
-          {bf16, bf16, 8, 6000},  {bf16, bf16, 1, 16000}, {int8, bf16, 1, 384},
-          {int8, bf16, 6, 3000},  {int4, bf16, 1, 384},   {int4, bf16, 1, 12000},
-          {int4, bf16, 6, 3000},  {bf16, bf16, 1, 0, 96}, {bf16, bf16, 1, 0, 384},
-          {int4, bf16, 1, 0, 192}};
+    return {{bf16, bf16, 1, 384}, {bf16, bf16, 3, 3000}, {int4, bf16, 1, 3000},
+            {int4, bf16, 6, 384}, {bf16, bf16, 6, 1500}, {int4, bf16, 3, 6000},
+            {q4, bf16, 1, 384},   {bf16, bf16, 1, 0, 96}};
+  return {{bf16, bf16, 1, 128},   {bf16, bf16, 1, 3000},   {bf16, bf16, 3, 1500},
+          {bf16, bf16, 8, 6000},  {bf16, bf16, 1, 16000},  {int8, bf16, 1, 384},
+          {int8, bf16, 6, 3000},  {int4, bf16, 1, 384},    {int4, bf16, 1, 12000},
+          {int4, bf16, 6, 3000},  {q4, bf16, 1, 384},      {q4, bf16, 6, 3000},
+          {bf16, bf16, 1, 0, 96}, {bf16, bf16, 1, 0, 384}, {int4, bf16, 1, 0, 192}};
 }
 
 std::optional<Estimate> predicted(const Profile& profile, const std::vector<Problem>& problems) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 #include "error.h"
 
@@ -100,6 +101,17 @@ bool run_alike(const Format& a, const Format& b) {
   return a.bits == b.bits && (a.bits >= 8 || a.precision == b.precision);
 }
 
+// How far two formats that run alike lie apart: whether scales stand among the numbers, then bytes.
+std::pair<bool, double> distance(const Format& a, const Format& b) {
+  const auto scaled_inside = [](const Format& f) {
+    return f.block_bytes * 8 > f.bits * f.block_elements;
+  };
+  const auto bytes = [](const Format& f) {
+    return static_cast<double>(f.block_bytes) / f.block_elements;
+  };
+  return {scaled_inside(a) != scaled_inside(b), std::abs(bytes(a) - bytes(b))};
+}
+
 }  // namespace
 
 Seconds time(const Fit& fit, const Shape& any, Caches caches) {
@@ -136,6 +148,7 @@ Estimate Fit::around(Seconds predicted, const Shape& shape) const {
 
 const Fit* Profile::find(OperatorClass op, const Format& format) const {
   const Fit* alike = nullptr;
+  std::optional<std::pair<bool, double>> nearest;
   for (const Fit& fit : fits) {
     if (fit.op != op) continue;
     if (fit.format == format.name) return &fit;
@@ -143,7 +156,11 @@ const Fit* Profile::find(OperatorClass op, const Format& format) const {
     // apart where they were measured side by side.
     if (op == OperatorClass::moe) continue;
     const Format* known = find_format(fit.format);
-    if (!alike && known && run_alike(*known, format)) alike = &fit;
+    if (!known || !run_alike(*known, format)) continue;
+    const auto apart = distance(*known, format);
+    if (nearest && apart >= *nearest) continue;
+    nearest = apart;
+    alike = &fit;
   }
   return alike;
 }

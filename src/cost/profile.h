@@ -87,7 +87,7 @@ struct Profile {
   std::vector<Measured> measured;  // where no public table holds them
 
   // The fit for weights or caches in this format: its own name first, then, but for experts, one of
-  // as many bits.
+  // as many bits that keeps its scales in the same way, and takes nearly as many bytes.
   const Fit* find(OperatorClass, const Format&) const;
   // A recurrence's own.
   const Fit* find(OperatorClass, Recurrent::Kind) const;

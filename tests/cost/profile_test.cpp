@@ -83,6 +83,17 @@ TEST_CASE("a profile answers for formats of as many bits and for no others") {
   CHECK_FALSE(profile.time(MoeShape{1, 4096, 4096, 2, 8, 1, 1, &format_named("fp8")}));
 }
 
+TEST_CASE("of several formats of as many bits the one with scales in the same places stands in") {
+  const Profile profile = profile_of({gemm_fit("int4-g128"), gemm_fit("q4_k"), gemm_fit("q4_1")});
+  const auto stands_in = [&](const char* format) {
+    return profile.find(OperatorClass::gemm, format_named(format))->format;
+  };
+  CHECK(stands_in("q4_k") == "q4_k");
+  CHECK(stands_in("q4_0") == "q4_k");  // 18 of 32 bytes are 144 of 256
+  CHECK(stands_in("iq4_xs") == "q4_k");
+  CHECK(stands_in("int4-g64") == "int4-g128");
+}
+
 TEST_CASE("a product of few rows takes the fit of weight streams where there is one") {
   Fit slow = gemm_fit("bf16", OperatorClass::weight_stream);
   std::get<GemmLaw>(slow.law).floor = Seconds(1);
