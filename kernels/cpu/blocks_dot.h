@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #include <array>
+#include <bit>
 
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/isa.h"
@@ -48,6 +49,28 @@ struct Bits {
   }
 };
 
+// Four bits of all groups from 128 bytes, left where they are: groups of the upper halves have
+// sixteen times their codes, and for that a sixteenth of their scales.
+template <int (*kPlace)(int s), bool (*kUpper)(int s)>
+struct Nibbles {
+  static constexpr Lanes kPlaces = lanes(kPlace);
+  static constexpr Lanes kMasks =
+      lanes([](int s) { return static_cast<std::int32_t>(kUpper(s) ? 0xf0f0f0f0u : 0x0f0f0f0fu); });
+  static constexpr Lanes kShares =
+      lanes([](int s) { return std::bit_cast<std::int32_t>(kUpper(s) ? 1 / 16.0f : 1.0f); });
+
+  [[gnu::always_inline]] KVPLAN_DOT static void codes(__m512i low, __m512i high, Parts& to) {
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+      const __m512i places = _mm512_add_epi32(vector(kPlaces), _mm512_set1_epi32(j));
+      to.codes[j] = _mm512_and_si512(_mm512_permutex2var_epi32(low, places, high), vector(kMasks));
+    }
+  }
+  [[gnu::always_inline]] KVPLAN_DOT static __m512 shares_of(__m512 scales) {
+    return _mm512_mul_ps(scales, _mm512_castsi512_ps(vector(kShares)));
+  }
+};
+
 [[gnu::always_inline]] KVPLAN_DOT inline __m512i masked(__m512i bits, char mask) {
   return _mm512_and_si512(bits, _mm512_set1_epi8(mask));
 }
@@ -79,21 +102,6 @@ struct Bits {
   return _mm512_cvtepu8_epi32(_mm_unpacklo_epi8(eight, eight));
 }
 
-// Eight blocks of 32 numbers: their fp16 scales, each for two groups.
-template <std::int64_t kBlockBytes>
-[[gnu::always_inline]] KVPLAN_DOT inline __m512 scales_of_eight(const std::byte* from) {
-  alignas(16) std::array<std::uint16_t, 8> bits;
-  for (std::size_t b = 0; b < bits.size(); ++b)
-    bits[b] = blocks::load<std::uint16_t>(from + kBlockBytes * static_cast<std::int64_t>(b));
-  const __m128i eight = _mm_setr_epi16(static_cast<short>(bits[0]), static_cast<short>(bits[1]),
-                                       static_cast<short>(bits[2]), static_cast<short>(bits[3]),
-                                       static_cast<short>(bits[4]), static_cast<short>(bits[5]),
-                                       static_cast<short>(bits[6]), static_cast<short>(bits[7]));
-  const __m256i both =
-      _mm256_setr_m128i(_mm_unpacklo_epi16(eight, eight), _mm_unpackhi_epi16(eight, eight));
-  return _mm512_cvtph_ps(both);
-}
-
 struct Q8_0 {
   static constexpr std::int64_t kBytes = blocks::Q8_0::kBytes;
   static constexpr std::int64_t kBlock = blocks::Q8_0::kBlock;
@@ -118,15 +126,29 @@ struct Q8_0 {
     to.codes[1] = _mm512_unpackhi_epi64(low01, low23);
     to.codes[2] = _mm512_unpacklo_epi64(high01, high23);
     to.codes[3] = _mm512_unpackhi_epi64(high01, high23);
-    to.scales = scales_of_eight<kBlock>(from);
+    to.scales = all_scales(from);
     to.offsets = _mm512_mul_ps(to.scales, _mm512_set1_ps(blocks::Q8_0::kZero));
+  }
+
+ private:
+  [[gnu::always_inline]] KVPLAN_DOT static __m512 all_scales(const std::byte* from) {
+    alignas(16) std::array<std::uint16_t, 8> bits;
+    for (std::size_t b = 0; b < bits.size(); ++b)
+      bits[b] = blocks::load<std::uint16_t>(from + kBlock * static_cast<std::int64_t>(b));
+    const __m128i eight = _mm_setr_epi16(static_cast<short>(bits[0]), static_cast<short>(bits[1]),
+                                         static_cast<short>(bits[2]), static_cast<short>(bits[3]),
+                                         static_cast<short>(bits[4]), static_cast<short>(bits[5]),
+                                         static_cast<short>(bits[6]), static_cast<short>(bits[7]));
+    const __m256i both =
+        _mm256_setr_m128i(_mm_unpacklo_epi16(eight, eight), _mm_unpackhi_epi16(eight, eight));
+    return _mm512_cvtph_ps(both);
   }
 };
 
 struct Q4_0 {
   static constexpr std::int64_t kBytes = blocks::Q4_0::kBytes;
   static constexpr std::int64_t kBlock = blocks::Q4_0::kBlock;
-  using Nibbles = Bits<[](int s) { return s / 2 * 4; }, [](int s) { return s % 2 * 4; }>;
+  using Codes = Nibbles<[](int s) { return s / 2 * 4; }, [](int s) { return s % 2 == 1; }>;
 
   [[gnu::always_inline]] KVPLAN_DOT static void take_apart(const std::byte* from, Parts& to) {
     __m512i four[2];
@@ -138,10 +160,20 @@ struct Q4_0 {
       four[h] = _mm512_inserti32x4(four[h], sixteen(first + 2 * kBlock), 2);
       four[h] = _mm512_inserti32x4(four[h], sixteen(first + 3 * kBlock), 3);
     }
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) to.codes[j] = masked(Nibbles::of(four[0], four[1], j), 15);
-    to.scales = scales_of_eight<kBlock>(from);
-    to.offsets = _mm512_mul_ps(to.scales, _mm512_set1_ps(blocks::Q4_0::kZero));
+    Codes::codes(four[0], four[1], to);
+    const __m512 scales = all_scales(from);
+    to.scales = Codes::shares_of(scales);
+    to.offsets = _mm512_mul_ps(scales, _mm512_set1_ps(blocks::Q4_0::kZero));
+  }
+
+ private:
+  // Every ninth word, all within 128 bytes.
+  [[gnu::always_inline]] KVPLAN_DOT static __m512 all_scales(const std::byte* from) {
+    const __m256i places =
+        _mm256_setr_epi16(0, 0, 9, 9, 18, 18, 27, 27, 36, 36, 45, 45, 54, 54, 63, 63);
+    const __m512i words =
+        _mm512_permutex2var_epi16(load(from), _mm512_castsi256_si512(places), load(from + 64));
+    return _mm512_cvtph_ps(_mm512_castsi512_si256(words));
   }
 };
 
@@ -164,11 +196,13 @@ using TwoBits =
 
 struct Q4K {
   static constexpr std::int64_t kBytes = blocks::Q4K::kBytes;
+  using Codes =
+      Nibbles<[](int s) { return s / 4 * 8 + s % 2 * 4; }, [](int s) { return s / 2 % 2 == 1; }>;
+
   [[gnu::always_inline]] KVPLAN_DOT static void take_apart(const std::byte* from, Parts& to) {
-    const __m512i low = load(from + 16), high = load(from + 80);
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) to.codes[j] = masked(Nibbles64::of(low, high, j), 15);
+    Codes::codes(load(from + 16), load(from + 80), to);
     scales_and_minima(from, to);
+    to.scales = Codes::shares_of(to.scales);
   }
 };
 
