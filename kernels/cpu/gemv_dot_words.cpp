@@ -9,7 +9,8 @@ KVPLAN_DOT inline __m512i load(const void* from) { return _mm512_loadu_si512(fro
 
 template <int kM, int kRows>
 struct Int8Block {
-  static constexpr int kTogether = kM == kTileRows ? 2 : 4;
+  // With one row of x one stream of memory is faster than four.
+  static constexpr int kTogether = kM == kTileRows ? 2 : kM == 1 ? 1 : 4;
   static constexpr std::int64_t kInputBytes = sizeof(std::int16_t);
   static std::int64_t row_bytes(std::int64_t k) { return k; }
   using Sums = GemvSums<kM, kRows, 1>;

@@ -53,8 +53,9 @@ template <class Vector>
   return v;
 }
 
-// At least so many bytes before their use.
-constexpr std::int64_t kLeastAhead = 4096;
+// At least so many bytes before their use: what a core reads (30 GB/s) while memory answers (250
+// ns).
+constexpr std::int64_t kLeastAhead = 8192;
 // Asks for bytes that are needed soon; into the second-level cache, since the first is in use.
 // Always inline: g++ takes a function that only prefetches for one without effect, and leaves calls
 // out.
