@@ -53,7 +53,7 @@ Catalog::Catalog(const std::string& directory) {
 }
 
 void Catalog::add_overlay(const std::string& directory) {
-  for (const char* kind : {"models", "devices", "engines", "profiles"}) {
+  for (const char* kind : {"models", "devices", "engines", "profiles", "runs"}) {
     std::error_code failure;
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator(fs::path(directory) / kind, failure))

@@ -63,7 +63,8 @@ class Catalog {
   FindEngine engines() const {
     return [this](std::string_view name) { return engine(name); };
   }
-  // An entry of "models", "devices", "engines", "profiles" by name or alias; empty when absent.
+  // An entry of "models", "devices", "engines", "profiles", "runs" by name or alias; empty when
+  // absent.
   std::optional<CatalogEntry> find(std::string_view kind, std::string_view name) const;
   // All entries of a kind, by name.
   std::vector<CatalogEntry> entries(std::string_view kind) const;

@@ -9,7 +9,9 @@
 
 #include "catalog/files.h"
 #include "catalog/profile_file.h"
+#include "catalog/runs_file.h"
 #include "cost/transfer.h"
+#include "plan/expectation.h"
 
 namespace kvplan {
 namespace {
@@ -101,6 +103,26 @@ std::string expected_note(const Expected& expected) {
       100 * expected.time->coverage, timed);
 }
 
+std::string runs_note(const Estimate& time, const std::string& runs) {
+  return fmt::format(
+      "Expected: from {}; {:.0f}% of runs left out of such a fit lay within the interval.", runs,
+      100 * time.coverage);
+}
+
+// Not one that ships: those stand under their kind.
+bool is_users_own(const Catalog& catalog, const DeviceSpec& device) {
+  const auto entry = catalog.find("profiles", device.name);
+  return entry && !entry->file.starts_with("profiles/");
+}
+
+void choose_runs(const Catalog& catalog, Resolved& r) {
+  if (!is_run_by_llamacpp(r.setup.model, r.setup.engine) || r.setup.device->kind == "cpu") return;
+  const auto entry = catalog.find("runs", "llama.cpp");
+  if (!entry) return;
+  r.setup.runs = std::make_shared<const PublishedRuns>(
+      read_entry(*entry, [](const Node& file) { return read_runs(file); }));
+}
+
 std::shared_ptr<const Profile> shared(Profile profile) {
   return std::make_shared<const Profile>(std::move(profile));
 }
@@ -110,8 +132,13 @@ std::shared_ptr<const Profile> shared(Profile profile) {
 void choose_profile(const Request& request, const Catalog& catalog, Resolved& r) {
   if (!r.setup.device || request.profile == "none") return;
   const DeviceSpec& device = *r.setup.device;
-  std::optional<Profile> profile =
-      request.profile ? named_profile(*request.profile, catalog) : profile_in(catalog, device);
+  choose_runs(catalog, r);
+  std::optional<Profile> profile;
+  if (request.profile)
+    profile = named_profile(*request.profile, catalog);
+  else if (!r.setup.runs ||
+           is_users_own(catalog, device))  // others are of another engine's kernels
+    profile = profile_in(catalog, device);
   if (profile) r.setup.profile = shared(fitted(std::move(*profile), device, request, catalog, r));
 }
 
@@ -140,11 +167,19 @@ void choose_profiles(const Request& request, const Catalog& catalog, Machine& ma
 }
 
 void add_expected_note(Table& table, Resolved& r, const Expected& first) {
-  if (!r.setup.profile) return;
+  if (first.time && !first.rests_on.empty()) {
+    forget_scaling(r);
+    note(r, "expected", "llama.cpp", Basis::published,
+         first.rests_on + ": " + r.setup.runs->origin);
+    return table.notes.push_back(runs_note(*first.time, first.rests_on));
+  }
   if (first.time) return table.notes.push_back(expected_note(first));
   forget_scaling(r);
-  table.notes.push_back(fmt::format("No expected figure: {} in the profile of {}.", first.why_not,
-                                    r.setup.profile->device));
+  if (first.why_not.empty()) return;
+  const bool by_runs = r.setup.runs != nullptr;
+  table.notes.push_back(
+      fmt::format("No expected figure: {}{}.", first.why_not,
+                  by_runs ? "" : " in the profile of " + r.setup.profile->device));
 }
 
 void add_expected_note(Table& table, const Machine& machine, Resolved& r, const Expected& first) {

@@ -9,8 +9,8 @@
 namespace kvplan {
 
 // --profile FILE, a catalog name or none; else the device's own, else that of a sibling with the
-// same architecture, scaled. Notes its choice among the assumptions, and what to mistrust among the
-// warnings.
+// same architecture, scaled. Of what llama.cpp runs, the user's own or published runs. Notes its
+// choice among the assumptions, and what to mistrust among the warnings.
 void choose_profile(const Request&, const Catalog&, Resolved&);
 
 // The same for each part of a machine; --profile is of those that it names.

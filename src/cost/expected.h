@@ -13,9 +13,9 @@ namespace kvplan {
 
 struct Expected {
   std::optional<Estimate> time;
-  std::string why_not;  // where there is none: "no fit for int4 weights"
-  std::string stand_in =
-      {};  // what another kernel's law times: "states of mamba2 as gated_delta_net"
+  std::string why_not = {};   // where there is none: "no fit for int4 weights"
+  std::string stand_in = {};  // what another kernel's law times: "states of mamba2 as …"
+  std::string rests_on = {};  // what but a profile's kernels: "12 published runs of llama.cpp on …"
 };
 Expected expected(const Launches&, const Profile&);
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "cost/decode.h"
-#include "cost/expected.h"
 #include "cost/prefill.h"
+#include "plan/expectation.h"
 #include "plan/room.h"
 
 namespace kvplan {
@@ -35,11 +35,9 @@ std::int64_t prompts_of_a_pass(const Setup& setup, const Requests& r) {
 
 void expect(const Setup& setup, Serving& s) {
   const Requests& r = s.requests;
-  const auto step =
-      expected(decode_launches(setup.model, setup.deployment, r.held(), r.users), *setup.profile);
+  const Expected step = expected_step(setup, {r.held(), r.users}, std::nullopt);
   const std::int64_t prompts = prompts_of_a_pass(setup, r);
-  const auto pass =
-      expected(prefill_launches(setup.model, setup.deployment, r.input, prompts), *setup.profile);
+  const Expected pass = expected_prompt(setup, {r.input, prompts}, std::nullopt);
   if (!step.time || !pass.time) {
     s.why_not = step.time ? pass.why_not : step.why_not;
     return;
@@ -70,7 +68,7 @@ Serving serving(const Setup& setup, const Requests& r) {
     s.bound = prompt < steps ? step.bound : prompts.bound;
     s.least = *alone.seconds + decode_time(decode, {r.input, r.output, 1});
   }
-  if (setup.profile) expect(setup, s);
+  if (setup.profile || setup.runs) expect(setup, s);
   return s;
 }
 

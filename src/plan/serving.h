@@ -39,7 +39,7 @@ struct Serving {
   Seconds until_done(Seconds each) const { return each * static_cast<double>(requests.users); }
 };
 
-// Requires a device. Expected by the setup's profile: steps and prompts take turns, prompts in
+// Requires a device. Expected (plan/expectation.h): steps and prompts take turns, prompts in
 // passes of 8,192 tokens, as engines admit them. The ceiling overlaps the two.
 Serving serving(const Setup&, const Requests&);
 

@@ -9,6 +9,7 @@
 #include "cost/deployment.h"
 #include "cost/device.h"
 #include "cost/profile.h"
+#include "cost/published_runs.h"
 #include "engine/engine.h"
 #include "model/spec.h"
 
@@ -27,7 +28,9 @@ struct Setup {
   std::optional<DeviceSpec> device;
   Deployment deployment;
   EngineOptions engine;
-  std::shared_ptr<const Profile> profile;  // of the device, for expected times; may be null
+  // For expected times; may be null: of the device, and of the engine.
+  std::shared_ptr<const Profile> profile;
+  std::shared_ptr<const PublishedRuns> runs;
 };
 
 // `batch` sequences of `context` tokens.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/speed.h"
 
+#include "plan/expectation.h"
 #include "plan/room.h"
 
 namespace kvplan {
@@ -11,12 +12,6 @@ std::optional<double> usd_per_million(const DeviceSpec& device, std::int64_t gpu
   if (!device.price || rate <= 0) return std::nullopt;
   const double usd_per_second = device.price->usd_per_hour_low * static_cast<double>(gpus) / 3600;
   return usd_per_second * 1e6 / rate;
-}
-
-Expected expected_by(const Setup& setup, const Launches& launches, std::optional<Seconds> ceiling) {
-  Expected found = expected(launches, *setup.profile);
-  if (found.time && ceiling) found.time = no_faster_than(*ceiling, *found.time);
-  return found;
 }
 
 }  // namespace
@@ -40,10 +35,7 @@ DecodeAnswer decode_answer(const Setup& setup, std::span<const Load> loads, Trac
       row.usd_per_million_tokens =
           usd_per_million(device, setup.deployment.parallel.gpus(),
                           tokens_per_second(load.batch, *row.step.seconds));
-    if (setup.profile)
-      row.expected = expected_by(
-          setup, decode_launches(setup.model, setup.deployment, load.context, load.batch),
-          row.step.seconds);
+    row.expected = expected_step(setup, load, row.step.seconds);
     answer.rows.push_back(row);
   }
   return answer;
@@ -59,10 +51,7 @@ std::vector<PrefillRow> prefill_answer(const Setup& setup, std::span<const Load>
                    prefill(setup.model, setup.deployment, setup.device.value(), load.context,
                            load.batch, trace),
                    {}};
-    if (setup.profile)
-      row.expected = expected_by(
-          setup, prefill_launches(setup.model, setup.deployment, load.context, load.batch),
-          row.prefill.seconds);
+    row.expected = expected_prompt(setup, load, row.prefill.seconds);
     rows.push_back(std::move(row));
   }
   return rows;

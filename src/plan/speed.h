@@ -18,7 +18,7 @@ struct DecodeRow {
   std::int64_t batch = 1;
   bool fits = false;  // weights and this cache fit the memory, by the engine's own account
   Step step;
-  Expected expected;                             // by the setup's profile, for one step
+  Expected expected;                             // of one step
   std::optional<double> usd_per_million_tokens;  // at the ceiling, where a price is known
 };
 struct DecodeAnswer {
