@@ -34,12 +34,16 @@ Need need_of(const Request& request, Resolved& r) {
   return need;
 }
 
-// What the answer for every device rests on.
-void keep_common(std::vector<Assumption>& common, const std::vector<Assumption>& here) {
-  std::erase_if(common, [&](const Assumption& a) {
-    return std::none_of(here.begin(), here.end(), [&](const Assumption& b) {
-      return a.what == b.what && a.value == b.value && a.source == b.source;
-    });
+bool same(const Assumption& a, const Assumption& b) {
+  return a.what == b.what && a.value == b.value && a.source == b.source;
+}
+bool same(const Warning& a, const Warning& b) { return a.message == b.message; }
+
+// Drops what is not said of every device.
+template <class T>
+void keep_common(std::vector<T>& common, const std::vector<T>& here) {
+  std::erase_if(common, [&](const T& a) {
+    return std::none_of(here.begin(), here.end(), [&](const T& b) { return same(a, b); });
   });
 }
 
@@ -64,10 +68,9 @@ Choices choices_of(Request request, const Catalog& catalog,
       choose_profile(request, catalog, r);
       all.need = need_of(request, r);
       if (auto found = choice(r.setup, all.need, all.most)) all.found.push_back(std::move(*found));
-      if (all.common)
-        keep_common(all.common->assumptions, r.assumptions);
-      else
-        all.common = std::move(r);
+      if (!all.common) all.common = r;
+      keep_common(all.common->assumptions, r.assumptions);
+      keep_common(all.common->warnings, r.warnings);
     } catch (const Error& e) {
       if (!first_error) first_error = e;
     }
@@ -120,7 +123,7 @@ Answer answer_choices(const Request& typed, const Catalog& catalog,
     document.tables = {std::move(choices)};
   }
   finish(document, common);
-  return {std::move(document), all.found.empty() ? 1 : 0, {}};
+  return {std::move(document), all.found.empty() ? 1 : 0, common.warnings};
 }
 
 }  // namespace kvplan

@@ -58,7 +58,7 @@ double over_sequences(double all, double once, std::int64_t sequences) {
 std::string_view name_of_cache(CacheGroup::Kind kind) {
   constexpr std::array<std::string_view, 8> kNames = {
       "cache",      "window cache",     "chunk cache", "latent cache",
-      "index keys", "compressed cache", "state",       "cross cache"};
+      "index keys", "compressed cache", "state cache", "cross cache"};
   return kNames[kind];
 }
 

@@ -8,6 +8,7 @@
 namespace kvplan {
 
 std::optional<Choice> choice(const Setup& setup, const Need& need, std::int64_t most) {
+  const DecodeModel refuses_encoders(setup.model, setup.deployment, setup.device.value());
   const std::optional<LayoutRow> layout = fewest_gpus(setup, need, most);
   if (!layout) return std::nullopt;
   Setup here = setup;

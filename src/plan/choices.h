@@ -18,7 +18,8 @@ struct Choice {
   std::optional<double> usd_per_hour;  // of all these devices, at the lowest price known
 };
 
-// Of the setup's device, at most `most`; empty where that many do not meet the need.
+// Of the setup's device, at most `most`; empty where that many do not meet the need. Throws Error
+// for a model that writes no text.
 std::optional<Choice> choice(const Setup&, const Need&, std::int64_t most);
 
 // Those with a price first, the cheapest of them first; then the others, the fastest first.

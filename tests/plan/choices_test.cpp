@@ -105,6 +105,15 @@ TEST_CASE("a load without a model is refused by devices, and so is a list of loa
       doctest::Contains("one load, not for a list"));
 }
 
+TEST_CASE("devices for a model warn of what is wrong on all of them, and refuse an encoder") {
+  const Answer beyond =
+      run({"devices", "rtx-4090", "--for", "llama-3.1-8b", "--context", "1m"}, answer_devices);
+  CHECK(std::any_of(beyond.warnings.begin(), beyond.warnings.end(),
+                    [](const Warning& w) { return w.code == "beyond-model-context"; }));
+  CHECK_THROWS_WITH(run({"devices", "rtx-4090", "--for", "bert-base"}, answer_devices),
+                    doctest::Contains("is an encoder"));
+}
+
 TEST_CASE("devices are found by their vendor and by their kind") {
   for (const Value& row : rows({"devices", "apple"}))
     CHECK(std::get<std::string>(at(std::get<Object>(row.v), "vendor").v) == "Apple");
