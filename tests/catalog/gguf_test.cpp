@@ -54,6 +54,14 @@ TEST_CASE("files that are no decoder are refused by what they are") {
   CHECK(refusal(embedder).starts_with("attention.causal: "));
 }
 
+TEST_CASE("a file of a vocabulary alone is refused, whatever its keys say") {
+  // As ggml-vocab-*.gguf of ggml-org/llama.cpp, models/.
+  GgufWriter vocabulary;
+  vocabulary.text("general.architecture", "llama").u32("llama.block_count", 32);
+  vocabulary.u32("llama.embedding_length", 4096).u32("llama.attention.head_count", 32);
+  CHECK(refusal(vocabulary).find("no tensors") != std::string::npos);
+}
+
 TEST_CASE("absurd metadata is refused by its key") {
   const auto with = [](const Keys& keys) { return refusal(file_of("llama", keys)); };
   const Keys good = {{"block_count", 2}, {"embedding_length", 64}, {"attention.head_count", 4}};

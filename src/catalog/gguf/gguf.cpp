@@ -76,6 +76,9 @@ ModelSpec described(const gguf::Metadata& metadata, const std::vector<Warning>& 
 ModelSpec model_of(GgufFile file, const std::string& path) {
   std::vector<Warning> warnings;
   const gguf::Metadata metadata = gguf::read_metadata(file, warnings);
+  if (file.tensors.empty())
+    throw Error("the file has no tensors: it holds keys and a vocabulary alone")
+        .advise("Name the file that holds the weights.");
   ModelSpec model = described(metadata, warnings);
   model.name = name_of(file, path);
   model.source = path;
