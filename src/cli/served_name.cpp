@@ -30,6 +30,9 @@ std::string file_of(std::string_view typed, const std::optional<std::string>& we
 std::string served_name(const Catalog& catalog, std::string_view model, std::string_view engine,
                         const std::optional<std::string>& weights) {
   const bool gguf = engine == "llama.cpp" || engine == "ollama";
+  // ollama's library has what a tag names, in the weights that it names.
+  if (engine == "ollama" && !weights && !looks_like_path(model) && typed_model(model).is_tag)
+    return std::string(model);
   if (const auto entry = catalog.find("models", model))
     return gguf ? entry->name + "-" + weights.value_or("f16") + ".gguf"
                 : id_of(catalog, entry->name);

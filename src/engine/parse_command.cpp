@@ -83,6 +83,7 @@ class Line {
   EngineCommand parsed() {
     find_program();
     for (; at_ < words_.size() && !ends(words_[at_]); ++at_) read_word();
+    if (command_.options.name == "ollama" && command_.model.empty()) find_run();
     for (const std::string& word : before_) read_environment(word);
     check_settings(command_.options);
     return std::move(command_);
@@ -100,6 +101,12 @@ class Line {
     command_.options.name = started.engine;
     command_.options.flags = find_(started.engine);
     command_.options.version = started.version;
+  }
+
+  // "ollama serve & ollama run TAG"
+  void find_run() {
+    for (; at_ + 2 < words_.size(); ++at_)
+      if (words_[at_] == "ollama" && words_[at_ + 1] == "run") command_.model = words_[at_ + 2];
   }
 
   void read_word() {

@@ -95,6 +95,10 @@ Settings all_settings(const EngineOptions& options, const Deployment& deployment
                     "true");
   if (options.name == "ollama" && serve.sequences > 1)
     all.try_emplace("num_parallel", std::to_string(serve.sequences));
+  // Without flash attention it keeps values in 16 bits whatever is asked.
+  if (options.name == "ollama" && deployment.cache.value &&
+      deployment.cache.value->block_elements > 1)
+    all.try_emplace("flash_attention", "1");
   if (options.name != "llama.cpp") return all;
   if (serve.context && !all.count("ctx_size")) {
     all["ctx_size"] = std::to_string(checked_mul(serve.context->n, serve.sequences));
@@ -177,7 +181,11 @@ std::string command_line(const EngineOptions& options, const Deployment& deploym
   if (options.name == "ideal") return {};
   const Settings settings = all_settings(options, deployment, serve);
   const std::string model = shell_quoted(serve.model);
-  if (options.name == "ollama") return environment_text(options, settings) + "ollama serve";
+  if (options.name == "ollama") {
+    const bool has_tag = serve.model.find(':') != std::string::npos;
+    return environment_text(options, settings) + "ollama serve" +
+           (has_tag ? " & ollama run " + model : "");
+  }
   const std::string flags = flags_text(options, settings);
   if (options.name == "vllm") return "vllm serve " + model + flags;
   if (options.name == "sglang")

@@ -178,7 +178,11 @@ TEST_CASE("llama.cpp gets cells for all sequences, ollama for one") {
   options = engine_options("ollama");
   deployment.cache = cache_formats("q8_0");
   CHECK(command_line(options, deployment, {"qwen3:8b", Tokens(8192), 4}) ==
-        "OLLAMA_KV_CACHE_TYPE=q8_0 OLLAMA_CONTEXT_LENGTH=8192 OLLAMA_NUM_PARALLEL=4 ollama serve");
+        "OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 OLLAMA_CONTEXT_LENGTH=8192 "
+        "OLLAMA_NUM_PARALLEL=4 ollama serve & ollama run qwen3:8b");
+  const EngineCommand back = read_line(command_line(options, deployment, {"qwen3:8b"}));
+  CHECK(back.model == "qwen3:8b");
+  CHECK(back.options.settings == Settings{{"flash_attention", "1"}, {"kv_cache_type", "q8_0"}});
   options = {};
   CHECK(command_line(options, deployment, {"m"}).empty());
 }
