@@ -30,7 +30,8 @@ class LlamaCpp final : public Engine {
         on_gpu_(model, serving_, false),
         on_host_(model, serving_, true),
         devices_(devices_of(model, deployment.cache, serving_,
-                            device_count(options, deployment.parallel))) {}
+                            device_count(options, deployment.parallel))),
+        largest_(not_outdone(devices_)) {}
 
   Budget budget(const DeviceSpec& device) const override {
     const bool on_cpu = device.kind == "cpu";
@@ -102,7 +103,7 @@ class LlamaCpp final : public Engine {
   }
   Bytes fullest(const Cells& cells) const {
     Bytes most;
-    for (const Device& device : devices_)
+    for (const Device& device : largest_)
       most = std::max(most, cache_bytes(device, serving_, cells));
     return most;
   }
@@ -118,6 +119,7 @@ class LlamaCpp final : public Engine {
   CacheFormats cache_;
   ComputeBuffer on_gpu_, on_host_;
   std::vector<Device> devices_;
+  std::vector<Device> largest_;  // that searches for what fits look at
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "catalog/catalog.h"
+#include "engine/llamacpp/memory.h"
 #include "engine/options.h"
 #include "engine/shapes.h"
 
@@ -223,4 +225,29 @@ TEST_CASE("ollama's windows hold every sequence's and one batch") {
   CHECK(ollama({{"num_ctx", "8192"}}, "q8_0") == Bytes(1536 * 4 * 34));
   CHECK_THROWS_AS(ollama({}, "q8_0,q4_0"), Error);
   CHECK_THROWS_AS(ollama({{"flash_attention", "0"}}, "q8_0"), Error);
+}
+
+TEST_CASE("the devices that a search looks at hold as much as the fullest of all") {
+  const Catalog catalog;
+  for (const char* name : {"gemma-3-27b", "qwen3-next-80b-a3b", "deepseek-v4-flash"}) {
+    CAPTURE(name);
+    const ModelSpec model = catalog.model(name);
+    const EngineOptions options = engine_options("llama.cpp");
+    const CacheFormats cache = cache_formats("fp16");
+    const llamacpp::Serving serving = llamacpp::server_of(options, model, cache);
+    const auto all = llamacpp::devices_of(model, cache, serving, 8);
+    const auto kept = llamacpp::not_outdone(all);
+    CHECK(kept.size() < all.size());
+    for (const std::int64_t context : {1, 300, 5000, 131072})
+      for (const std::int64_t batch : {1, 3, 64}) {
+        const auto cells = llamacpp::cells_of(serving, Tokens(context), batch);
+        const auto most = [&](const std::vector<llamacpp::Device>& devices) {
+          Bytes bytes;
+          for (const auto& d : devices)
+            bytes = std::max(bytes, llamacpp::cache_bytes(d, serving, cells));
+          return bytes;
+        };
+        CHECK(most(kept) == most(all));
+      }
+  }
 }

@@ -126,6 +126,22 @@ class Dealer {
   std::int64_t widest_;
 };
 
+// Whether each size of `less` is there in `more` too, with at least as many bytes.
+template <class Size>
+bool covers(const std::vector<std::pair<Size, Bytes>>& more,
+            const std::vector<std::pair<Size, Bytes>>& less) {
+  return std::all_of(less.begin(), less.end(), [&](const auto& one) {
+    return std::any_of(more.begin(), more.end(), [&](const auto& other) {
+      return other.first == one.first && other.second >= one.second;
+    });
+  });
+}
+
+bool outdoes(const Device& a, const Device& b) {
+  return a.per_cell >= b.per_cell && a.per_state >= b.per_state &&
+         covers(a.per_window_cell, b.per_window_cell) && covers(a.per_entry, b.per_entry);
+}
+
 }  // namespace
 
 // convert_hf_to_gguf.py of ggml-org/llama.cpp.
@@ -167,6 +183,17 @@ std::vector<Device> devices_of(const ModelSpec& model, const CacheFormats& cache
       assignment_of(model, split, static_cast<std::size_t>(devices), serving.drafts_with_mtp));
   all.pop_back();  // the host
   return all;
+}
+
+std::vector<Device> not_outdone(const std::vector<Device>& all) {
+  std::vector<Device> kept;
+  for (const Device& device : all) {
+    const auto outdone = [&](const Device& other) { return outdoes(other, device); };
+    if (std::any_of(kept.begin(), kept.end(), outdone)) continue;
+    std::erase_if(kept, [&](const Device& other) { return outdoes(device, other); });
+    kept.push_back(device);
+  }
+  return kept;
 }
 
 Bytes held_by_host(const ModelSpec& model, const CacheFormats& cache, const Serving& serving) {

@@ -28,6 +28,8 @@ std::vector<Device> parts_of(const ModelSpec&, const CacheFormats&, const Servin
 // table stays in host memory.
 std::vector<Device> devices_of(const ModelSpec&, const CacheFormats&, const Serving&,
                                std::int64_t devices);
+// Of these, the ones whose caches can be the largest: no other has at least as much of everything.
+std::vector<Device> not_outdone(const std::vector<Device>&);
 // Weights where the host computes everything: a tied table is there once.
 Bytes held_by_host(const ModelSpec&, const CacheFormats&, const Serving&);
 
