@@ -37,6 +37,32 @@ void check_cache(const EngineOptions& options, const CacheFormats& cache) {
           .advise("Use bf16 or fp8, or --engine llama.cpp.");
 }
 
+// Formats of vLLM's cache that came after 16 and 8 bits, and those that it has not got: CacheDType
+// in vllm/config/cache.py of 0.11.2, 0.20.2, 0.26.0 and 0.33.0.
+struct CacheSince {
+  std::string_view format;
+  std::optional<Version> version;
+};
+const std::array kCachesOfVllm = {
+    CacheSince{"nvfp4", Version{0, 12}},    CacheSince{"int8-head", Version{0, 12}},
+    CacheSince{"fp8-head", Version{0, 12}}, CacheSince{"int4-head", Version{0, 21}},
+    CacheSince{"fp4", std::nullopt},        CacheSince{"int4", std::nullopt}};
+
+void check_cache_of_vllm(const EngineOptions& options, const CacheFormats& cache) {
+  if (options.name != "vllm") return;
+  const Version version = site_of(options).version;
+  for (const CacheSince& known : kCachesOfVllm)
+    for (const Format* format : {cache.key, cache.value}) {
+      if (!format || format->name != known.format) continue;
+      if (known.version && *known.version <= version) continue;
+      throw Error(
+          (known.version ? "this version of vLLM has no cache in " : "vLLM has no cache in ") +
+          std::string(format->name))
+          .of("--kv")
+          .advise("Use bf16 or fp8, or nvfp4 with a newer version.");
+    }
+}
+
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, const ModelSpec& model,
@@ -47,6 +73,7 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, const ModelSpe
     throw Error("how " + options.name + " allocates is not known").of("--engine");
   check_settings(options);
   check_cache(options, deployment.cache);
+  check_cache_of_vllm(options, deployment.cache);
   return rules->make(options, model, deployment);
 }
 

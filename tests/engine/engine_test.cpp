@@ -100,3 +100,24 @@ TEST_CASE("a cache in ggml's blocks is refused by engines that have none") {
   d.cache = cache_formats("q8_0");
   CHECK_NOTHROW(make_engine(engine_options("llama.cpp"), model, d));
 }
+
+TEST_CASE("vLLM keeps caches in 4 bits in those formats and versions that have them") {
+  const ModelSpec model = model_of({{32, attention(8, 128)}});
+  const auto keeps = [&](const char* engine, const char* format) {
+    Deployment d;
+    d.cache = cache_formats(format);
+    try {
+      make_engine(engine_options(engine), model, d);
+    } catch (const Error&) {
+      return false;
+    }
+    return true;
+  };
+  CHECK(keeps("vllm", "nvfp4"));
+  CHECK(keeps("vllm@0.20.2", "nvfp4"));
+  CHECK_FALSE(keeps("vllm@0.11.2", "nvfp4"));
+  CHECK(keeps("vllm@0.26.0", "int4_per_token_head"));
+  CHECK_FALSE(keeps("vllm@0.20.2", "int4_per_token_head"));
+  CHECK_FALSE(keeps("vllm", "fp4"));
+  CHECK(keeps("vllm@0.11.2", "fp8"));
+}
