@@ -2,6 +2,7 @@
 #include "engine/vllm/weights.h"
 
 #include <algorithm>
+#include <array>
 
 #include "word_list.h"
 
@@ -34,6 +35,8 @@ std::int64_t shards_of(const Weight& w, const Layer* layer, const Served& served
   const Parallelism& p = served.parallel;
   if (w.role == Role::vision) return divides_tower(served) ? p.tp : 1;
   if (w.role == Role::routed_expert && p.ep > 1) return p.ep;
+  // Zamba2's projection after each use of the shared block is whole on every rank.
+  if (served.model.model_type == "zamba2" && w.name == "linear") return 1;
   switch (w.sharding) {
     case Sharding::replicated:
       return 1;
@@ -50,11 +53,41 @@ Bytes sharded(const Weight& w, std::int64_t rows, std::int64_t columns, std::int
   return Bytes(ceil_div(whole.n, shards));
 }
 
-// Where ranks share out whole experts, with copies of the busy ones (vllm/distributed/eplb).
-Weight with_spare_experts(Weight w, const Served& served) {
+// Weights that vLLM keeps wider than their checkpoint has them, by a part of their names.
+struct Widened {
+  std::string_view model_type, part, format;
+};
+constexpr std::array kWidened = {
+    Widened{"deepseek_v4", "compressor.w", "bf16"}, Widened{"deepseek_v4", "attn_hc", "fp32"},
+    Widened{"deepseek_v4", "ffn_hc", "fp32"}, Widened{"deepseek_v4", "hc_head", "fp32"}};
+
+// Groups of Mamba-2 that do not divide are there once on each rank.
+std::int64_t repeated_rows(const Weight& w, const Layer* layer, std::int64_t tp) {
+  if (!layer || (!w.name.ends_with("in_proj") && w.name.find("conv1d") == w.name.npos)) return 0;
+  const Mixer& mixer = layer->mixer;
+  const auto* r = mixer.beside ? &*mixer.beside : std::get_if<Recurrent>(&mixer.kind);
+  if (!r || r->kind != Recurrent::mamba2 || r->k_heads % tp == 0) return 0;
+  return checked_mul(2 * (tp - r->k_heads), r->k_width);
+}
+
+// A weight as vLLM has it: with copies of the busy experts where ranks share out whole ones
+// (vllm/distributed/eplb), widened, and what does not divide repeated.
+Weight as_held(Weight w, const Layer* layer, const Served& served) {
   if (w.role == Role::routed_expert && served.parallel.ep > 1 && w.copies > 1)
     w.copies = checked_add(w.copies, served.serving.spare_experts);
+  for (const Widened& wide : kWidened)
+    if (wide.model_type == served.model.model_type && w.name.find(wide.part) != w.name.npos)
+      w.format = &format_named(wide.format);
+  w.rows = checked_add(w.rows, repeated_rows(w, layer, served.parallel.tp));
   return w;
+}
+
+// Of latents in fewer bits every head's W_UK and W_UV are kept in 16 too; else these are the
+// weights themselves (vllm/model_executor/layers/attention/mla_attention.py).
+Bytes latent_copy(const Weight& w, const Served& served, std::int64_t shards) {
+  if (!served.rules.stores_latent || w.name != "self_attn.kv_b_proj" || w.format->bits >= 16)
+    return {};
+  return Bytes(ceil_div(checked_mul(2, w.elements()), shards));
 }
 
 Bytes padded_expert(const Weight& w, const Parallelism& p, std::int64_t shards, Bytes plain) {
@@ -70,16 +103,22 @@ Bytes padded_expert(const Weight& w, const Parallelism& p, std::int64_t shards, 
 }
 
 void add(RankWeights& sum, const Weight& stored, const Layer* layer, const Served& served) {
-  const Weight w = with_spare_experts(stored, served);
+  const Weight w = as_held(stored, layer, served);
   const std::int64_t shards = shards_of(w, layer, served);
   const bool vocabulary =
       (w.role == Role::embedding || w.role == Role::head) && w.rows == served.model.vocabulary;
   const Bytes plain =
       sharded(w, vocabulary ? round_up(w.rows, kVocabularyMultiple) : w.rows, w.columns, shards);
-  sum.low += plain;
-  sum.value += padded_expert(w, served.parallel, shards, plain);
+  const Bytes copy = latent_copy(w, served, shards);
+  sum.low += plain + copy;
+  sum.value += padded_expert(w, served.parallel, shards, plain) + copy;
   if (w.role == Role::vision && shards > 1)
     sum.value += Bytes(plain.n * (shards - 1) / kInputShare);
+}
+
+// Tables of angles in 32 bits, how many: of windows and of compressed layers apart.
+std::int64_t wide_tables(const ModelSpec& model) {
+  return model.model_type == "deepseek_v4" ? 2 : model.model_type == "gpt_oss" ? 1 : 0;
 }
 
 // Sines and cosines of every position, one 16-bit table for all layers (vllm#10517: 14.9889 GiB are
@@ -91,7 +130,8 @@ Bytes rotary_table(const ModelSpec& model) {
       width = std::max(width, a->rope_width > 0 ? a->rope_width : a->k_width);
     if (const auto* l = std::get_if<Latent>(&layer.mixer.kind)) width = std::max(width, l->rope);
   }
-  return Bytes(checked_mul(model.max_context.value_or(Tokens(0)).n, 2 * width));
+  const std::int64_t bytes = wide_tables(model) > 0 ? 4 * wide_tables(model) : 2;
+  return Bytes(checked_mul(model.max_context.value_or(Tokens(0)).n, bytes * width));
 }
 
 RankWeights layer_weights(const Layer& layer, const Served& served) {
