@@ -263,6 +263,7 @@ PublishedRun run_of(const Node& row, Read& read, Phase phase) {
   run.source = text_at(row, "source");
   run.batch = integer_at(row, "batch", 1);
   run.past = integer_at(row, "past");
+  run.gpus = integer_at(row, "gpus", 1);
   run.old = row.find("built") != nullptr;
   run.vulkan = text_at(row, "backend") == "vulkan";
   run.odd = row.find("odd") != nullptr;
@@ -273,6 +274,7 @@ PublishedRun run_of(const Node& row, Read& read, Phase phase) {
     run.context = Tokens(integer_at(row, "context", 64));
     run.launches = decode_launches(model, deployment, run.context, run.batch);
     run.measured = Seconds(static_cast<double>(run.batch) / real_at(row, "decode"));
+    deployment.parallel.pp = run.gpus;
     run.ceiling =
         DecodeModel(model, deployment, run.device).at(run.context, run.batch).seconds.value();
   } else {
@@ -293,7 +295,9 @@ PublishedRun run_of(const Node& row, Read& read, Phase phase) {
 }  // namespace
 
 bool teaches(const PublishedRun& run) {
-  if (run.batch > 1 || run.odd || run.terms.empty() || !run.launches.missing.empty()) return false;
+  if (run.batch > 1 || run.gpus > 1 || run.odd || run.terms.empty() ||
+      !run.launches.missing.empty())
+    return false;
   if (!time(RunLaw{}, run.terms, run.device)) return false;
   return run.phase == Phase::decode || !(run.vulkan || (run.old && run.weights != "f16"));
 }

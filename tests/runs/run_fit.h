@@ -15,6 +15,7 @@ struct PublishedRun {
   std::string model, weights, source;
   Tokens context{0};  // of a prompt, its length
   std::int64_t past = 0, batch = 1;
+  std::int64_t gpus = 1;  // that share the layers
   Launches launches;
   std::vector<RunTerm> terms;  // empty where the law does not know them all
   Seconds measured, ceiling;
