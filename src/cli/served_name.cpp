@@ -25,13 +25,19 @@ std::string file_of(std::string_view typed, const std::optional<std::string>& we
   return (model.names.empty() ? std::string(typed) : model.names.front()) + "-" + format + ".gguf";
 }
 
+bool is_what_a_tag_has(std::string_view typed, const std::optional<std::string>& weights) {
+  const TypedModel model = typed_model(typed);
+  const std::string own = model.weights.empty() ? std::string(kUsualFileType) : model.weights;
+  return model.is_tag && weights.value_or(own) == own;
+}
+
 }  // namespace
 
 std::string served_name(const Catalog& catalog, std::string_view model, std::string_view engine,
                         const std::optional<std::string>& weights) {
   const bool gguf = engine == "llama.cpp" || engine == "ollama";
   // ollama's library has what a tag names, in the weights that it names.
-  if (engine == "ollama" && !weights && !looks_like_path(model) && typed_model(model).is_tag)
+  if (engine == "ollama" && !looks_like_path(model) && is_what_a_tag_has(model, weights))
     return std::string(model);
   if (const auto entry = catalog.find("models", model))
     return gguf ? entry->name + "-" + weights.value_or("f16") + ".gguf"

@@ -76,6 +76,15 @@ Spelled spelled(const EngineFlags& table, const std::string& word) {
   return {};
 }
 
+// A key of a JSON flag, with a dot: "-cc.mode" → "--compilation_config.mode".
+std::string with_whole_name(const EngineFlags& table, const std::string& word) {
+  const std::size_t dot = word.find('.');
+  if (dot == std::string::npos) return word;
+  const Spelled found = spelled_exactly(table, word.substr(0, dot));
+  if (!found.flag || found.flag->kind != EngineFlag::json) return word;
+  return "--" + found.flag->name + word.substr(dot);
+}
+
 class Line {
  public:
   Line(Words words, const FindEngine& find) : words_(std::move(words)), find_(find) {}
@@ -120,6 +129,7 @@ class Line {
       value = word.substr(equals + 1);
       word.resize(equals);
     }
+    word = with_whole_name(flags_of(command_.options), word);
     if (word.size() > 2 && word.starts_with("-O") &&
         word.find_first_not_of("0123456789", 2) == word.npos) {
       value = word.substr(2);  // as compilers have it: -O3

@@ -22,5 +22,6 @@ TEST_CASE("a repository that the user typed is served as typed, a GGUF file by i
   CHECK(served_name(catalog, "bartowski/Llama-3.2-3B-Instruct-GGUF:IQ4_XS", "llama.cpp", {}) ==
         "llama-3.2-3b-instruct-iq4_xs.gguf");
   CHECK(served_name(catalog, "qwen3:8b", "ollama", {}) == "qwen3:8b");
+  CHECK(served_name(catalog, "qwen3:8b", "ollama", "q4_k_m") == "qwen3:8b");
   CHECK(served_name(catalog, "qwen3:8b", "ollama", "q8_0").ends_with("-q8_0.gguf"));
 }

@@ -142,6 +142,15 @@ TEST_CASE("a list of a command line is one setting, and its words are not the mo
   CHECK(c.warnings[0].message.starts_with("--enable-dbo "));
 }
 
+TEST_CASE("a key of a JSON flag is a flag of its own, by its short name too") {
+  for (const char* flag : {"-cc.cudagraph_mode", "--compilation-config.cudagraph_mode"}) {
+    const EngineCommand c = parse_command(std::string("vllm serve m ") + flag + "=NONE -cc.mode 3",
+                                          test::shipped_engines());
+    CHECK(c.options.settings == Set{{"compilation_config.cudagraph_mode", "NONE"}});
+    CHECK(c.warnings.empty());
+  }
+}
+
 TEST_CASE("a flag that is known and not followed is refused as a setting, with the reason") {
   const EngineOptions options = test::engine_options("vllm", {{"enable_dbo", "true"}});
   CHECK_THROWS_WITH(check_settings(options), doctest::Contains("micro-batches"));
