@@ -11,8 +11,10 @@
 #include "cli/choices.h"
 #include "cli/loads.h"
 #include "cli/local.h"
+#include "cli/profiles.h"
 #include "model/parameters.h"
 #include "model/recipe.h"
+#include "plan/expectation.h"
 #include "plan/ladder.h"
 #include "report/budget.h"
 #include "report/device.h"
@@ -63,6 +65,16 @@ std::optional<Rung> best_rung(Setup setup) {
   return std::nullopt;
 }
 
+// One sequence of 8k tokens by llama.cpp, in a rung's format; null where no published run tells.
+Value expected_by_llamacpp(Setup setup, const Rung& rung) {
+  if (!setup.runs || setup.device->kind == "cpu") return {};
+  const Tokens usual = std::min(Tokens(8192), setup.model.max_context.value_or(Tokens(8192)));
+  setup.model = apply_recipe(setup.model, rung.recipe);
+  DecodeRow row{usual, 1, true, DecodeModel(setup.model, {}, *setup.device).at(usual, 1), {}, {}};
+  row.expected = expected_step(setup, {usual, 1}, row.step.seconds);
+  return value(expected_of(row));
+}
+
 // Of one sequence of 8k tokens, or as long as the model goes.
 Bytes cache_at_8k(const ModelSpec& model, const std::vector<CacheGroup>& groups) {
   Bytes sum;
@@ -111,6 +123,7 @@ Answer answer_models(const Request& request, const Catalog& catalog) {
   int unverified = 0;
   std::optional<DeviceSpec> device;
   if (request.on) device = device_named(catalog, catalog.counted(*request.on).name);
+  const auto runs = device ? runs_of_llamacpp(catalog) : nullptr;
   for (const CatalogEntry& entry : catalog.entries("models")) {
     if (!wanted(request, entry)) continue;
     const ModelSpec model = catalog.model(entry.name);
@@ -120,6 +133,7 @@ Answer answer_models(const Request& request, const Catalog& catalog) {
       Setup setup;
       setup.model = model;
       setup.device = device;
+      setup.runs = runs;
       setup.deployment.cache = cache_formats("bf16");
       const auto rung = best_rung(setup);
       if (!rung) continue;
@@ -128,6 +142,7 @@ Answer answer_models(const Request& request, const Catalog& catalog) {
       row.emplace_back("users", value(rung->max_batch));
       row.emplace_back("tokens_per_second",
                        value(rung->tokens_per_second, Show::tokens_per_second));
+      row.emplace_back("expected", expected_by_llamacpp(std::move(setup), *rung));
     }
     unverified += is_unverified(model);
     rows.push_back(value(std::move(row)));
@@ -153,8 +168,13 @@ Answer answer_models(const Request& request, const Catalog& catalog) {
                      {"longest context", "longest"},
                      {"users at 8k", "users"},
                      {"ceiling tok/s", "tokens_per_second"},
+                     {"expected tok/s", "expected.tokens_per_second", false, {}, true},
                      {"?", "unverified", false, {}, true},
                      {"", "source"}};
+  if (device)
+    table.notes = {
+        "Tok/s of one user at 8,192 tokens: at most, and as published runs of llama.cpp let expect "
+        "it."};
   else
     table.columns = {{"model", "name"},           {"parameters", "parameters"},
                      {"active", "active"},        {"attention", "attention"},

@@ -117,10 +117,7 @@ bool is_users_own(const Catalog& catalog, const DeviceSpec& device) {
 
 void choose_runs(const Catalog& catalog, Resolved& r) {
   if (!is_run_by_llamacpp(r.setup.model, r.setup.engine) || r.setup.device->kind == "cpu") return;
-  const auto entry = catalog.find("runs", "llama.cpp");
-  if (!entry) return;
-  r.setup.runs = std::make_shared<const PublishedRuns>(
-      read_entry(*entry, [](const Node& file) { return read_runs(file); }));
+  r.setup.runs = runs_of_llamacpp(catalog);
 }
 
 std::shared_ptr<const Profile> shared(Profile profile) {
@@ -128,6 +125,13 @@ std::shared_ptr<const Profile> shared(Profile profile) {
 }
 
 }  // namespace
+
+std::shared_ptr<const PublishedRuns> runs_of_llamacpp(const Catalog& catalog) {
+  const auto entry = catalog.find("runs", "llama.cpp");
+  if (!entry) return nullptr;
+  return std::make_shared<const PublishedRuns>(
+      read_entry(*entry, [](const Node& file) { return read_runs(file); }));
+}
 
 void choose_profile(const Request& request, const Catalog& catalog, Resolved& r) {
   if (!r.setup.device || request.profile == "none") return;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which profile gives expected times, and how it was found.
 #pragma once
+#include <memory>
+
 #include "cli/resolve.h"
 #include "cost/expected.h"
 #include "cost/machine.h"
@@ -12,6 +14,9 @@ namespace kvplan {
 // same architecture, scaled. Of what llama.cpp runs, the user's own or published runs. Notes its
 // choice among the assumptions, and what to mistrust among the warnings.
 void choose_profile(const Request&, const Catalog&, Resolved&);
+
+// What ships of published runs; null where there is none.
+std::shared_ptr<const PublishedRuns> runs_of_llamacpp(const Catalog&);
 
 // The same for each part of a machine; --profile is of those that it names.
 void choose_profiles(const Request&, const Catalog&, Machine&, Resolved&);

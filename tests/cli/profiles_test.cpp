@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <span>
 #include <sstream>
 
 #include "catalog/profile_file.h"
@@ -12,6 +13,7 @@
 #include "cli/answer.h"
 #include "cli/parse.h"
 #include "plan/speed.h"
+#include "report/document.h"
 #include "report/grid.h"
 
 using namespace kvplan;
@@ -178,4 +180,32 @@ TEST_CASE("beside an expected rate of processors stands what llama.cpp reached o
   };
   CHECK(notes("llama.cpp").find("llama.cpp reached") != std::string::npos);
   CHECK(notes("vllm").find("llama.cpp reached") == std::string::npos);
+}
+
+TEST_CASE("what llama.cpp runs is expected by published runs, and other weights by a profile") {
+  const Catalog catalog("");
+  const auto first = [&](std::vector<const char*> words) {
+    const Resolved r = resolved(catalog, typed(std::move(words)));
+    const Load load{Tokens(4096), 1};
+    return decode_answer(r.setup, std::span(&load, 1)).rows.front();
+  };
+  for (const char* device : {"rtx-4090", "rtx-3060-12gb", "m4-max", "rx-7900-xtx", "arc-b580"}) {
+    CAPTURE(device);
+    const DecodeRow row = first({"decode", "qwen3-8b", device, "--weights", "q4_k_m"});
+    REQUIRE(row.expected.time);
+    CHECK(row.expected.rests_on.find("llama.cpp") != std::string::npos);
+    CHECK(row.expected.time->low >= *row.step.seconds);
+  }
+  const DecodeRow plain = first({"decode", "qwen3-8b", "h100-sxm", "--engine", "vllm"});
+  REQUIRE(plain.expected.time);
+  CHECK(plain.expected.rests_on.empty());
+}
+
+TEST_CASE("models that run on a card have the speed that published runs let expect") {
+  const Catalog catalog("");
+  const Answer answer =
+      answer_models(typed({"models", "llama-3.2-3b", "--on", "rtx-4090"}), catalog);
+  const std::string json = render(answer.document, OutputFormat::json);
+  CHECK(json.find("\"expected\"") != std::string::npos);
+  CHECK(json.find("\"low\"") != std::string::npos);
 }
