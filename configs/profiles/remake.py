@@ -106,6 +106,30 @@ def kda(r):  # its three convolutions were launched one by one from Python
     return row if row and row["recurrence"] == "kda" else None
 
 
+SPARSE = {  # hidden, latent of queries, unrotated width and width of values of a head, heads of the indexer
+    "deepseek-ai/DeepSeek-V3.2": (7168, 1536, 128, 128, 64), "zai-org/GLM-5": (6144, 2048, 192, 256, 32)}
+
+
+def sparse(r):
+    sizes = SPARSE.get(r["model"].replace("-FP8", "").replace("GLM-5.2", "GLM-5"))
+    dtype = {"fp8_block": "fp8-block128", "bfloat16": "bf16"}.get(r["gemm_type"])
+    if not sizes or not dtype:
+        return None
+    hidden, queries, nope, values, scorers = sizes
+    heads, step = r["num_heads"], "generation" in r["op_name"]
+    if "skip_indexer" in r["op_name"]:
+        scorers = 0
+    # Prompts of fewer tokens are launched from Python; steps of more sequences over 16 bits take a path of their own.
+    if (not step and r["isl"] < 128) or (step and r["batch_size"] > 256 and r["kv_cache_dtype"] == "bfloat16"):
+        return None
+    projections = (queries + 576) * hidden + heads * (queries * (nope + 64) + 512 * (nope + values) + values * hidden)
+    indexer = scorers * (queries * 128 + hidden) + (hidden * 128 if scorers else 0)
+    return {"parameters": projections + indexer, "dtype": dtype,
+            "kv_dtype": {"fp8": "fp8_ds_mla", "bfloat16": "bf16"}[r["kv_cache_dtype"]], "heads": heads,
+            "index_heads": scorers, "chosen": 2048, "batch": r["batch_size"], "q_len": 1 if step else r["isl"],
+            "past_len": r["step"]}
+
+
 def moe(r):
     dtype = EXPERTS.get(r["moe_dtype"])
     if not dtype or r["distribution"] != "balanced":  # plans ask for the even choice
@@ -134,7 +158,8 @@ def collective(r):
 
 
 NAMES = {"gemm": "products", "decode": "decode", "prefill": "prefill", "latent": "latent attention",
-         "moe": "experts", "delta": "recurrences", "kda": "recurrences", "nccl": "collectives", "oneccl": "collectives"}
+         "moe": "experts", "delta": "recurrences", "kda": "recurrences",
+         "sparse": "sparse attention", "prompts": "sparse attention", "nccl": "collectives", "oneccl": "collectives"}
 KINDS = {  # what: folder, table, engines in order of preference, row
     "gemm": ("gemm", "gemm_perf", ["vllm"], gemm),
     "decode": ("attention", "generation_attention_perf", ["vllm"], decode),
@@ -143,6 +168,8 @@ KINDS = {  # what: folder, table, engines in order of preference, row
     "moe": ("moe", "moe_perf", ["vllm"], moe),
     "delta": ("linear_attention", "gdn_perf", ["vllm", "sglang"], recurrence),
     "kda": ("kda", "kda_perf", ["vllm"], kda),
+    "sparse": ("sparse_attention", "dsa_generation_module_perf", ["sglang"], sparse),
+    "prompts": ("sparse_attention", "dsa_context_module_perf", ["sglang"], sparse),
     "sums": ("comm", "custom_allreduce_perf", ["vllm"], collective),
     "nccl": ("comm", "nccl_perf", ["nccl"], collective),
     "oneccl": ("comm", "oneccl_perf", ["oneccl"], collective),

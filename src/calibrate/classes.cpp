@@ -12,6 +12,7 @@ const Format* format_of(const Shape& shape) {
     const Format* operator()(const LatentDecodeShape& s) const { return s.latent_format; }
     const Format* operator()(const MoeShape& s) const { return s.weights; }
     const Format* operator()(const RecurrenceShape& s) const { return s.state; }
+    const Format* operator()(const SparseLatentShape& s) const { return s.weights; }
     const Format* operator()(const CollectiveShape&) const { return nullptr; }
   };
   return std::visit(Visitor{}, shape);

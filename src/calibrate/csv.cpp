@@ -108,7 +108,8 @@ class Row {
 };
 
 // Collectives differ by what they do and by the library that does it, experts by how evenly they
-// are chosen, recurrences by their kind.
+// are chosen, recurrences by their
+// kind, sparse attention by its cache.
 std::string variant_of(const Shape& shape, const Row& row) {
   if (const auto* collective = std::get_if<CollectiveShape>(&shape)) {
     const std::string* library = row.at("backend");
@@ -116,6 +117,8 @@ std::string variant_of(const Shape& shape, const Row& row) {
   }
   if (const auto* recurrence = std::get_if<RecurrenceShape>(&shape))
     return std::string(name_of(recurrence->kind));
+  if (const auto* sparse = std::get_if<SparseLatentShape>(&shape))
+    return std::string(cache_of(*sparse));
   const std::string* choice = row.at("distribution");
   return choice && std::holds_alternative<MoeShape>(shape) ? *choice : "";
 }

@@ -157,6 +157,9 @@ Fit fit_any(const Class& c, const MeasuredRows& rows, const FitOptions& options)
     case OperatorClass::state_step:
     case OperatorClass::state_scan:
       return fit_class<RecurrenceLaw>(c, rows, options);
+    case OperatorClass::sparse_step:
+    case OperatorClass::sparse_scan:
+      return fit_class<SparseLatentLaw>(c, rows, options);
     case OperatorClass::collective:
       return fit_class<CollectiveLaw>(c, rows, options);
     default:

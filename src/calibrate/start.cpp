@@ -136,6 +136,19 @@ std::vector<RecurrenceLaw> StartOf<RecurrenceLaw>::of(const MeasuredRows& rows) 
   return {law};
 }
 
+std::vector<SparseLatentLaw> StartOf<SparseLatentLaw>::of(const MeasuredRows& rows) {
+  const Extremes e = extremes<SparseLatentShape>(rows, work<SparseLatentShape>);
+  SparseLatentLaw law;
+  law.floor = e.floor * 0.7;
+  law.indexer = e.floor * 0.2;
+  law.per_doubling = e.floor / 50;
+  law.per_row = e.floor / 1000;
+  law.per_query = e.floor / 100000;
+  law.bandwidth = law.scan = law.gather = e.bandwidth;
+  law.rate = law.score_rate = law.attention_rate = e.rate;
+  return {law};
+}
+
 std::vector<CollectiveLaw> StartOf<CollectiveLaw>::of(const MeasuredRows& rows) {
   const Extremes e = extremes<CollectiveShape>(rows, [](const CollectiveShape& s) {
     return Amounts{s.bytes.real(), 0};

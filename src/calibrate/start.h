@@ -44,6 +44,11 @@ struct StartOf<RecurrenceLaw> {
   static std::vector<RecurrenceLaw> of(const MeasuredRows&);
 };
 template <>
+struct StartOf<SparseLatentLaw> {
+  using Shape = SparseLatentShape;
+  static std::vector<SparseLatentLaw> of(const MeasuredRows&);
+};
+template <>
 struct StartOf<CollectiveLaw> {
   using Shape = CollectiveShape;
   static std::vector<CollectiveLaw> of(const MeasuredRows&);

@@ -78,6 +78,9 @@ OperatorLaw law_for(OperatorClass op, int line) {
     case OperatorClass::state_step:
     case OperatorClass::state_scan:
       return RecurrenceLaw{};
+    case OperatorClass::sparse_step:
+    case OperatorClass::sparse_scan:
+      return SparseLatentLaw{};
     case OperatorClass::collective:
       return CollectiveLaw{};
     default:

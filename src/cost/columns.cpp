@@ -6,6 +6,8 @@
 #include <charconv>
 #include <span>
 
+#include "model/cache.h"
+
 namespace kvplan {
 namespace {
 
@@ -122,6 +124,24 @@ std::optional<Shape> recurrence(const CellAt& at) {
                          state};
 }
 
+std::optional<Shape> sparse_latent(const CellAt& at) {
+  const Format* weights = format(at, "dtype");
+  const CacheFormats cache = cache_formats(text(at, "kv_dtype"));
+  if (!weights) return std::nullopt;
+  SparseLatentShape shape;
+  shape.batch = count(at, "batch");
+  shape.heads = count(at, "heads");
+  shape.queries = count(at, "q_len");
+  shape.past = count(at, "past_len", 0);
+  shape.chosen = count(at, "chosen");
+  shape.index_heads = count(at, "index_heads", 0);
+  shape.parameters = count(at, "parameters");
+  shape.weights = weights;
+  shape.latent_format = cache.latent, shape.rope_format = cache.rope;
+  shape.index_format = cache.index;
+  return shape;
+}
+
 std::optional<Shape> collective(const CellAt& at) {
   const auto kind = kind_named(text(at, "op"));
   if (!kind || count(at, "n_gpus") < 2) return std::nullopt;
@@ -142,6 +162,9 @@ constexpr std::array kKinds = {
     Kind{{"recurrence", "state_dtype", "batch", "tokens", "k_heads", "v_heads", "k_width",
           "v_width", "channels", "taps"},
          recurrence},
+    Kind{{"parameters", "dtype", "kv_dtype", "heads", "index_heads", "chosen", "batch", "q_len",
+          "past_len"},
+         sparse_latent},
     Kind{{"op", "n_gpus", "bytes"}, collective},
 };
 
@@ -189,6 +212,17 @@ struct CellsOf {
             {"channels", n(s.channels)},
             {"taps", n(s.taps)}};
   }
+  Cells operator()(const SparseLatentShape& s) const {
+    return {{"parameters", n(s.parameters)},
+            {"dtype", name(s.weights)},
+            {"kv_dtype", s.rope_format == s.latent_format ? name(s.latent_format) : "fp8_ds_mla"},
+            {"heads", n(s.heads)},
+            {"index_heads", n(s.index_heads)},
+            {"chosen", n(s.chosen)},
+            {"batch", n(s.batch)},
+            {"q_len", n(s.queries)},
+            {"past_len", n(s.past)}};
+  }
   Cells operator()(const CollectiveShape& s) const {
     return {{"op", std::string(name_of(s.kind))}, {"n_gpus", n(s.ranks)}, {"bytes", n(s.bytes.n)}};
   }
@@ -205,7 +239,7 @@ void require_sane(const Shape& shape) {
         if constexpr (requires { s.kv_heads; })
           if (s.heads % s.kv_heads != 0)
             throw Error("the KV heads do not divide the heads").of("kv_heads");
-        if constexpr (requires { s.chosen; }) {
+        if constexpr (requires { s.experts; }) {
           (void)stored_bytes(*s.weights, checked_mul(s.inner, 3), s.hidden);
           if (s.expert_parallel > s.experts)
             throw Error("more ranks than there are experts").of("ep");

@@ -3,7 +3,8 @@
 //   m,n,k,dtype · heads,kv_heads,head_dim,kv_dtype,batch,kv_len ·
 //   heads,kv_heads,head_dim,kv_dtype,batch,q_len,past_len · heads,kv_dtype,batch,kv_len ·
 //   dtype,tokens,hidden,inter,topk,experts,tp,ep · op,n_gpus,bytes · recurrence,state_dtype,batch,
-//   tokens,k_heads,v_heads,k_width,v_width,channels,taps
+//   tokens,k_heads,v_heads,k_width,v_width,channels,taps · parameters,dtype,kv_dtype,heads,
+//   index_heads,chosen,batch,q_len,past_len
 #pragma once
 #include <functional>
 #include <optional>

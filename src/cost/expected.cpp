@@ -23,6 +23,10 @@ std::string described(const Shape& shape) {
       return (s.tokens == 1 ? "steps of " : "prompts through ") + std::string(name_of(s.kind)) +
              " states";
     }
+    std::string operator()(const SparseLatentShape& s) const {
+      return std::string("sparse latent attention with ") + name(s.weights) + " weights over " +
+             name(s.latent_format);
+    }
     std::string operator()(const CollectiveShape& s) const {
       if (s.kind == CollectiveShape::all_to_all) return "tokens exchanged among GPUs";
       return s.kind == CollectiveShape::all_gather ? "rows sent to other GPUs" : "sums over GPUs";
@@ -36,7 +40,7 @@ std::string described(const Shape& shape) {
 // Whose law times a recurrence that has none of its own.
 std::string stand_in(const Shape& shape, const Profile& profile) {
   const auto* s = std::get_if<RecurrenceShape>(&shape);
-  if (!s || profile.find(class_of(shape), s->kind)) return "";
+  if (!s || profile.find(class_of(shape), name_of(s->kind))) return "";
   return "states of " + std::string(name_of(s->kind)) + " as " +
          std::string(name_of(Recurrent::gated_delta_net));
 }

@@ -109,6 +109,7 @@ class Collector {
     std::vector<Fused> fused;
     for (const Weight& w : layer.weights) {
       if (!w.is_matrix || w.role == Role::routed_expert) continue;
+      if (w.role == Role::attention && is_module(layer)) continue;
       const WeightShare share = share_of(w, &layer.mixer, deployment_.parallel);
       const GemmShape shape{pass_.tokens, share.rows, share.columns, w.format};
       const auto partner = share.partial
@@ -125,6 +126,39 @@ class Collector {
         fused.push_back({w.role, shape});
     }
     for (const Fused& f : fused) add(f.shape);
+  }
+
+  // Latent attention with an indexer was measured as a whole, its products with weights included.
+  static bool is_module(const Layer& layer) {
+    return layer.mixer.sparse && layer.mixer.sparse->ratio == 1 &&
+           std::holds_alternative<Latent>(layer.mixer.kind);
+  }
+
+  void add_module(const Layer& layer) {
+    if (deployment_.parallel.dcp > 1) return miss("sparse attention over a divided context");
+    const auto& latent = std::get<Latent>(layer.mixer.kind);
+    const Sparse& sparse = *layer.mixer.sparse;
+    SparseLatentShape shape;
+    std::int64_t largest = 0;
+    for (const Weight& w : layer.weights) {
+      if (!w.is_matrix || w.role != Role::attention) continue;
+      const WeightShare share = share_of(w, &layer.mixer, deployment_.parallel);
+      const std::int64_t numbers = checked_mul(share.rows, share.columns);
+      shape.parameters = checked_add(shape.parameters, numbers);
+      if (numbers > largest) largest = numbers, shape.weights = w.format;
+    }
+    if (!shape.weights) return miss("sparse attention");
+    shape.batch = pass_.sequences;
+    shape.heads = on_rank(latent.heads);
+    shape.queries = pass_.decode ? 1 : pass_.context.n;
+    shape.past = pass_.decode ? pass_.context.n - 1 : pass_.past;
+    shape.chosen = std::max<std::int64_t>(1, sparse.top_entries);
+    shape.latent = latent.latent, shape.rope = latent.rope;
+    shape.index_heads = sparse.owns_keys ? sparse.heads : 0;
+    shape.index_width = sparse.width;
+    shape.latent_format = deployment_.cache.latent, shape.rope_format = deployment_.cache.rope;
+    shape.index_format = deployment_.cache.index;
+    add(shape);
   }
 
   // Three matrices an expert; fewer or more count by their numbers.
@@ -175,6 +209,10 @@ class Collector {
         return miss("cross-attention");
       case CacheGroup::state:
         return add_states(group);
+      case CacheGroup::index:
+        for (const int layer : group.readers)
+          if (!is_module(layer_at(layer))) return miss("sparse attention");
+        return;  // among the latents
       default:
         return miss("sparse attention");
     }
@@ -205,12 +243,14 @@ class Collector {
     add(shape, layers);
   }
 
+  const Layer& layer_at(int layer) const { return model_.layers[static_cast<std::size_t>(layer)]; }
+
   std::int64_t on_rank(std::int64_t heads) const {
     return std::max<std::int64_t>(1, heads / deployment_.parallel.tp);
   }
 
   void add_attention(const CacheGroup& group, int layer) {
-    const Mixer& mixer = model_.layers[static_cast<std::size_t>(layer)].mixer;
+    const Mixer& mixer = layer_at(layer).mixer;
     const auto* a = std::get_if<Attention>(&mixer.kind);
     if (!a || a->v_is_k || mixer.sparse) return miss("sparse attention");
     const auto format = [&](Part::Role role) {
@@ -253,7 +293,8 @@ class Collector {
 
   // Absorbed for a step; expanded to heads for a prompt.
   void add_latent(const CacheGroup& group, int layer) {
-    const Mixer& mixer = model_.layers[static_cast<std::size_t>(layer)].mixer;
+    const Mixer& mixer = layer_at(layer).mixer;
+    if (is_module(layer_at(layer))) return add_module(layer_at(layer));
     const auto* l = std::get_if<Latent>(&mixer.kind);
     if (!l || mixer.sparse) return miss("sparse attention");
     const std::int64_t heads = on_rank(l->heads);

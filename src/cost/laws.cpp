@@ -171,6 +171,28 @@ Seconds time(const RecurrenceLaw& law, const RecurrenceShape& s, Caches caches) 
          Seconds(smooth_max(law.sharpness, memory, work.flops.v / law.rate.v, serial));
 }
 
+Seconds time(const SparseLatentLaw& law, const SparseLatentShape& s, Caches) {
+  const double rows = real(s.batch) * real(s.queries), context = real(s.past + s.queries);
+  const SparsePairs pairs = pairs_of(s);
+  const auto part = [&](double bytes, BytesPerSecond bandwidth, double flops, FlopsPerSecond rate) {
+    return Seconds(smooth_max(law.sharpness, bytes / bandwidth.v, flops / rate.v));
+  };
+  const Bytes token =
+      cache_row_bytes(*s.latent_format, 1, s.latent) + cache_row_bytes(*s.rope_format, 1, s.rope);
+  Seconds t =
+      law.floor + law.per_doubling * std::log2(1 + context / 128) + law.per_row * rows +
+      law.per_query * (rows * real(s.heads)) +
+      part(payload_bytes(*s.weights, 1, s.parameters).real(), law.bandwidth,
+           2 * rows * real(s.parameters), law.rate) +
+      part(pairs.chosen * token.real(), law.gather,
+           2 * pairs.chosen * real(s.heads) * real(2 * s.latent + s.rope), law.attention_rate);
+  if (s.index_heads == 0) return t;
+  const Bytes key = cache_row_bytes(*s.index_format, 1, s.index_width);
+  return t + law.indexer +
+         part(real(s.batch) * context * key.real(), law.scan,
+              2 * pairs.all * real(s.index_heads) * real(s.index_width), law.score_rate);
+}
+
 Seconds time(const CollectiveLaw& law, const CollectiveShape& s, Caches) {
   const double others = real(s.ranks - 1), share = others / real(s.ranks);
   const double rounds = s.kind == CollectiveShape::all_reduce ? 2 : 1;

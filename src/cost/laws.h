@@ -214,6 +214,38 @@ struct RecurrenceLaw {
   friend bool operator==(const RecurrenceLaw&, const RecurrenceLaw&) = default;
 };
 
+// t = floor + rows + max(weights, their arithmetic) + max(index keys, scores) + max(tokens chosen,
+// attention): the parts of a module run one after the other.
+struct SparseLatentLaw {
+  Seconds floor, indexer;      // the latter where the layer chooses for itself
+  Seconds per_doubling;        // of the context beyond 128
+  Seconds per_row, per_query;  // of one sequence and token; of one of its heads
+  BytesPerSecond bandwidth;    // of weights
+  FlopsPerSecond rate;
+  BytesPerSecond scan;  // of index keys
+  FlopsPerSecond score_rate;
+  BytesPerSecond gather;  // of the tokens that each query chose
+  FlopsPerSecond attention_rate;
+  double sharpness = 2;
+
+  template <class Law, class F>
+  static void each(Law& law, F&& f) {
+    f("floor_seconds", law.floor.v, 1e-8, 1e-1);
+    f("indexer_seconds", law.indexer.v, 1e-9, 1e-1);
+    f("seconds_per_doubling", law.per_doubling.v, 1e-10, 1e-3);
+    f("seconds_per_new_row", law.per_row.v, 1e-13, 1e-3);
+    f("seconds_per_query", law.per_query.v, 1e-15, 1e-3);
+    f("bytes_per_second", law.bandwidth.v, 1e8, 1e14);
+    f("flops_per_second", law.rate.v, 1e8, 1e17);
+    f("scan_bytes_per_second", law.scan.v, 1e8, 1e15);
+    f("score_flops_per_second", law.score_rate.v, 1e8, 1e17);
+    f("gather_bytes_per_second", law.gather.v, 1e8, 1e15);
+    f("attention_flops_per_second", law.attention_rate.v, 1e8, 1e17);
+    f("sharpness", law.sharpness, 1.0, 8.0);
+  }
+  friend bool operator==(const SparseLatentLaw&, const SparseLatentLaw&) = default;
+};
+
 // t = floor + steps + bytes that cross a link, at a bandwidth that grows with the message.
 struct CollectiveLaw {
   Seconds floor, per_step;
@@ -238,9 +270,10 @@ Seconds time(const PrefillAttentionLaw&, const PrefillAttentionShape&, Caches = 
 Seconds time(const LatentLaw&, const LatentDecodeShape&, Caches = Caches::cold);
 Seconds time(const MoeLaw&, const MoeShape&, Caches = Caches::cold);
 Seconds time(const RecurrenceLaw&, const RecurrenceShape&, Caches = Caches::cold);
+Seconds time(const SparseLatentLaw&, const SparseLatentShape&, Caches = Caches::cold);
 Seconds time(const CollectiveLaw&, const CollectiveShape&, Caches = Caches::cold);
 
 using OperatorLaw = std::variant<GemmLaw, DecodeAttentionLaw, PrefillAttentionLaw, LatentLaw,
-                                 MoeLaw, RecurrenceLaw, CollectiveLaw>;
+                                 MoeLaw, RecurrenceLaw, SparseLatentLaw, CollectiveLaw>;
 
 }  // namespace kvplan

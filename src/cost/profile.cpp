@@ -35,7 +35,7 @@ struct TimeOf {
   // By the law of another recurrence that moves the same bytes.
   std::optional<Estimate> another(const RecurrenceShape& s, OperatorClass op) const {
     if (!resembles_delta_net(s)) return std::nullopt;
-    const Fit* fit = profile.find(op, Recurrent::gated_delta_net);
+    const Fit* fit = profile.find(op, name_of(Recurrent::gated_delta_net));
     std::optional<Estimate> e = estimate(fit, s);
     if (!e) return e;
     const Edge::Widening& erred = op == OperatorClass::state_step ? kStepByAnother : kScanByAnother;
@@ -62,8 +62,11 @@ struct TimeOf {
   }
   std::optional<Estimate> operator()(const RecurrenceShape& s) const {
     const OperatorClass op = class_of(Shape(s));
-    if (const Fit* own = profile.find(op, s.kind)) return estimate(own, s);
+    if (const Fit* own = profile.find(op, name_of(s.kind))) return estimate(own, s);
     return another(s, op);
+  }
+  std::optional<Estimate> operator()(const SparseLatentShape& s) const {
+    return estimate(profile.find(class_of(Shape(s)), cache_of(s), s.weights), s);
   }
   // Engines pick the quickest library for a message.
   std::optional<Estimate> operator()(const CollectiveShape& s) const {
@@ -165,9 +168,9 @@ const Fit* Profile::find(OperatorClass op, const Format& format) const {
   return alike;
 }
 
-const Fit* Profile::find(OperatorClass op, Recurrent::Kind kind) const {
+const Fit* Profile::find(OperatorClass op, std::string_view variant, const Format* format) const {
   const auto found = std::find_if(fits.begin(), fits.end(), [&](const Fit& fit) {
-    return fit.op == op && fit.variant == name_of(kind);
+    return fit.op == op && fit.variant == variant && (!format || fit.format == format->name);
   });
   return found == fits.end() ? nullptr : &*found;
 }

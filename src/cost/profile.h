@@ -89,8 +89,8 @@ struct Profile {
   // The fit for weights or caches in this format: its own name first, then, but for experts, one of
   // as many bits that keeps its scales in the same way, and takes nearly as many bytes.
   const Fit* find(OperatorClass, const Format&) const;
-  // A recurrence's own.
-  const Fit* find(OperatorClass, Recurrent::Kind) const;
+  // Of a variant: the name of a recurrence, the cache of a sparse attention with these weights.
+  const Fit* find(OperatorClass, std::string_view variant, const Format* = nullptr) const;
   // Time of one launch in a step of a model (caches cold). Empty without a fit.
   std::optional<Estimate> time(const Shape&) const;
   friend bool operator==(const Profile&, const Profile&) = default;

@@ -66,6 +66,7 @@ struct TermOf {
   }
   std::optional<RunTerm> operator()(const LatentDecodeShape&) const { return std::nullopt; }
   std::optional<RunTerm> operator()(const RecurrenceShape&) const { return std::nullopt; }
+  std::optional<RunTerm> operator()(const SparseLatentShape&) const { return std::nullopt; }
   std::optional<RunTerm> operator()(const CollectiveShape&) const { return std::nullopt; }
 };
 
@@ -112,6 +113,8 @@ std::string unknown_kernel(const Launches& launches) {
     return "recurrent layers";
   if (has([](const Shape& s) { return std::holds_alternative<LatentDecodeShape>(s); }))
     return "latent attention";
+  if (has([](const Shape& s) { return std::holds_alternative<SparseLatentShape>(s); }))
+    return "sparse attention";
   return "several GPUs";
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cost/shape.h"
 
+#include <algorithm>
+
 namespace kvplan {
 namespace {
 
@@ -115,6 +117,43 @@ Work work_of(const RecurrenceShape& s) {
   return work;
 }
 
+std::string_view cache_of(const SparseLatentShape& s) {
+  return s.latent_format->bits >= 16 ? "16-bit cache" : "8-bit cache";
+}
+
+SparsePairs pairs_of(const SparseLatentShape& s) {
+  const auto seen = [&](std::int64_t past, std::int64_t queries) {
+    return product({queries, past}) + product({queries, queries + 1}) / 2;
+  };
+  // Queries that see fewer tokens than they may choose, then those that choose.
+  const std::int64_t few = std::clamp<std::int64_t>(s.chosen - s.past, 0, s.queries);
+  const double batch = product({s.batch});
+  return {batch * seen(s.past, s.queries),
+          batch * (seen(s.past, few) + product({s.queries - few, s.chosen}))};
+}
+
+Work work_of(const SparseLatentShape& s) {
+  const std::int64_t context = checked_add(s.past, s.queries);
+  const SparsePairs pairs = pairs_of(s);
+  Work work;
+  const auto read = std::min(static_cast<std::int64_t>(std::min(pairs.chosen, 1e15)),
+                             checked_mul(s.batch, context));
+  work.distinct =
+      payload_bytes(*s.weights, 1, s.parameters) + (cache_row_bytes(*s.latent_format, 1, s.latent) +
+                                                    cache_row_bytes(*s.rope_format, 1, s.rope)) *
+                                                       read;
+  if (s.index_heads > 0)
+    work.distinct +=
+        cache_row_bytes(*s.index_format, 1, s.index_width) * checked_mul(s.batch, context);
+  work.moved = work.distinct;
+  work.flops = Flops(2 * product({s.batch, s.queries, s.parameters}) +
+                     2 * product({s.index_heads, s.index_width}) * pairs.all +
+                     2 * product({s.heads, 2 * s.latent + s.rope}) * pairs.chosen);
+  work.precision = s.weights->precision;
+  work.op = class_of(Shape(s));
+  return work;
+}
+
 OperatorClass class_of(const Shape& shape) {
   struct Visitor {
     OperatorClass operator()(const GemmShape& s) const { return class_of_rows(s.m); }
@@ -130,6 +169,9 @@ OperatorClass class_of(const Shape& shape) {
     OperatorClass operator()(const MoeShape&) const { return OperatorClass::moe; }
     OperatorClass operator()(const RecurrenceShape& s) const {
       return s.tokens == 1 ? OperatorClass::state_step : OperatorClass::state_scan;
+    }
+    OperatorClass operator()(const SparseLatentShape& s) const {
+      return s.queries == 1 ? OperatorClass::sparse_step : OperatorClass::sparse_scan;
     }
     OperatorClass operator()(const CollectiveShape&) const { return OperatorClass::collective; }
   };
@@ -153,6 +195,9 @@ AxisValues axes_of(const Shape& shape) {
     }
     AxisValues operator()(const RecurrenceShape& s) const {
       return {{s.batch, s.tokens, s.kind == Recurrent::short_conv ? s.channels : s.v_heads}, 3};
+    }
+    AxisValues operator()(const SparseLatentShape& s) const {
+      return {{s.batch, s.heads, s.queries, s.past}, 4};
     }
     AxisValues operator()(const CollectiveShape& s) const { return {{s.ranks, s.bytes.n}, 2}; }
   };

@@ -58,6 +58,27 @@ struct RecurrenceShape {
   const Format* state = nullptr;
   friend bool operator==(const RecurrenceShape&, const RecurrenceShape&) = default;
 };
+// Latent attention over the `chosen` tokens that an indexer ranks highest, as one module: its
+// products with weights, the scores of all index keys, and attention. `queries` new tokens per
+// sequence after `past` stored ones; one: a step.
+struct SparseLatentShape {
+  std::int64_t batch = 1, heads = 1, queries = 1, past = 0;
+  std::int64_t chosen = 2048, latent = 512, rope = 64;
+  std::int64_t index_heads = 0, index_width = 128;  // no heads: another layer's choice
+  std::int64_t parameters = 0;                      // of the module's matrices on this GPU
+  const Format* weights = nullptr;
+  const Format* latent_format = nullptr;
+  const Format* rope_format = nullptr;
+  const Format* index_format = nullptr;
+  friend bool operator==(const SparseLatentShape&, const SparseLatentShape&) = default;
+};
+// Pairs of a query and a token before it or itself: all, and those that a query attends to.
+struct SparsePairs {
+  double all = 0, chosen = 0;
+};
+SparsePairs pairs_of(const SparseLatentShape&);
+// Kernels differ by the bits of the cache: "8-bit cache".
+std::string_view cache_of(const SparseLatentShape&);
 // `bytes` of each rank's result.
 struct CollectiveShape {
   enum Kind { all_reduce, all_gather, reduce_scatter, all_to_all } kind = all_reduce;
@@ -74,10 +95,12 @@ Work work_of(const DecodeAttentionShape&);
 Work work_of(const LatentDecodeShape&);
 Work work_of(const PrefillAttentionShape&);
 Work work_of(const RecurrenceShape&);
+Work work_of(const SparseLatentShape&);
 
 // What can be timed and fitted.
-using Shape = std::variant<GemmShape, DecodeAttentionShape, PrefillAttentionShape,
-                           LatentDecodeShape, MoeShape, RecurrenceShape, CollectiveShape>;
+using Shape =
+    std::variant<GemmShape, DecodeAttentionShape, PrefillAttentionShape, LatentDecodeShape,
+                 MoeShape, RecurrenceShape, SparseLatentShape, CollectiveShape>;
 OperatorClass class_of(const Shape&);
 
 // Sizes along which shapes of one operator differ: m, n, k; batch, heads, KV heads, tokens; …

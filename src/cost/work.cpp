@@ -18,6 +18,8 @@ constexpr std::array kNames = {Name{OperatorClass::weight_stream, "weight_stream
                                Name{OperatorClass::moe, "moe"},
                                Name{OperatorClass::state_step, "state_step"},
                                Name{OperatorClass::state_scan, "state_scan"},
+                               Name{OperatorClass::sparse_step, "sparse_step"},
+                               Name{OperatorClass::sparse_scan, "sparse_scan"},
                                Name{OperatorClass::collective, "collective"},
                                Name{OperatorClass::stream_read, "stream_read"},
                                Name{OperatorClass::stream_copy, "stream_copy"}};

@@ -20,6 +20,8 @@ enum class OperatorClass {
   moe,
   state_step,
   state_scan,
+  sparse_step,
+  sparse_scan,
   collective,
   stream_read,
   stream_copy

@@ -34,6 +34,10 @@ struct Size {
                : fmt::format("{} x {} tokens, {} heads of {}", n(s.batch), n(s.tokens),
                              n(s.v_heads), name_of(s.kind));
   }
+  std::string operator()(const SparseLatentShape& s) const {
+    return fmt::format("{} x {} tokens, {} heads, at most {}", n(s.batch), n(s.past + s.queries),
+                       n(s.heads), n(s.chosen));
+  }
   std::string operator()(const CollectiveShape& s) const {
     return fmt::format("{} of {} over {} GPUs", name_of(s.kind), shown(value(s.bytes)), n(s.ranks));
   }
@@ -46,6 +50,7 @@ struct Stored {
   const Format* operator()(const LatentDecodeShape& s) const { return s.latent_format; }
   const Format* operator()(const MoeShape& s) const { return s.weights; }
   const Format* operator()(const RecurrenceShape& s) const { return s.state; }
+  const Format* operator()(const SparseLatentShape& s) const { return s.weights; }
   const Format* operator()(const CollectiveShape&) const { return nullptr; }
 };
 

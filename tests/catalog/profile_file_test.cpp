@@ -49,6 +49,7 @@ Profile every_kind() {
             fit_of<LatentLaw>(OperatorClass::latent_decode, "fp8"),
             fit_of<MoeLaw>(OperatorClass::moe, "bf16"),
             fit_of<RecurrenceLaw>(OperatorClass::state_scan, "fp32", "kda"),
+            fit_of<SparseLatentLaw>(OperatorClass::sparse_step, "bf16", "16-bit cache"),
             fit_of<CollectiveLaw>(OperatorClass::collective, "", "all_reduce NCCL")};
   p.fits[0].correction = Correction{{{{{0, 2}, {5, 1}, {7, 3}}}}, {0, -12, 7, 250, -250, 1}};
   p.fits[0].edges = {{1, 16, {1, 1}, {0.9 / 7, 1.1}}, {32, 65536, {0.5, 2}, {1, 1}}};

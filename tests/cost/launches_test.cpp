@@ -162,6 +162,33 @@ TEST_CASE("a recurrent layer runs its convolution and its recurrence, each GPU i
   CHECK(state_traffic(*state, {1, 1}) == Bytes(2 * 32 * 128 * 128 * 4 + 4 * 8192 * 2));
 }
 
+// DeepSeek-V3.2: an indexer of 64 heads of 128 picks 2048 tokens; 61 layers, 128 heads.
+TEST_CASE("latent attention with an indexer is one module, its products with weights included") {
+  ModelSpec model = shapes::deepseek_v3();
+  for (Layer& layer : model.layers) {
+    layer.mixer.sparse = Sparse{};
+    layer.mixer.sparse->heads = 64;
+    layer.mixer.sparse->width = 128;
+    layer.mixer.sparse->top_entries = 2048;
+  }
+  const Launches step = decode_launches(model, over(8), Tokens(4096), 3);
+  CHECK(step.missing.empty());
+  const Launch* module = nullptr;
+  for (const Launch& l : step.all)
+    if (std::holds_alternative<SparseLatentShape>(l.shape)) module = &l;
+  REQUIRE(module);
+  CHECK(module->count == 61);
+  const auto& shape = std::get<SparseLatentShape>(module->shape);
+  CHECK(shape.batch == 3);
+  CHECK(shape.heads == 16);
+  CHECK(shape.past == 4095);
+  // (1536 + 576) · 7168 of all heads; 16 heads of 1536 · 192 + 512 · 256 + 128 · 7168.
+  CHECK(shape.parameters == 2112 * 7168 + 16 * (1536 * 192 + 512 * 256 + 128 * 7168));
+  const Format* bf16 = &format_named("bf16");
+  CHECK(count_of(step, GemmShape{3, 7168, 16 * 128, bf16}) == 0);  // the output's is in the module
+  CHECK(prefill_launches(model, over(8), Tokens(1000), 1).missing.empty());
+}
+
 TEST_CASE("what no law describes is named") {
   ModelSpec model = llama_8b();
   Recurrent recurrent;

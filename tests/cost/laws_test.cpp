@@ -64,6 +64,43 @@ TEST_CASE("a step reads and writes its states once, and chunks of a prompt wait 
   CHECK(time(law, shape).v == doctest::Approx(65536 * 1e-8).epsilon(0.05));
 }
 
+TEST_CASE("queries of a sparse attention pair with all tokens before them and attend to a few") {
+  SparseLatentShape shape;
+  shape.batch = 2;
+  shape.chosen = 100;
+  shape.past = 40;
+  CHECK(pairs_of(shape).all == 2 * 41);
+  CHECK(pairs_of(shape).chosen == 2 * 41);
+  shape.past = 1000;
+  CHECK(pairs_of(shape).all == 2 * 1001);
+  CHECK(pairs_of(shape).chosen == 2 * 100);
+  // 80 queries after 40: they see 41, 42, ... 120 tokens, the first 60 no more than 100.
+  shape.past = 40;
+  shape.queries = 80;
+  CHECK(pairs_of(shape).all == 2 * (80 * 40 + 80 * 81 / 2));
+  CHECK(pairs_of(shape).chosen == 2 * (60 * 40 + 60 * 61 / 2 + 20 * 100));
+}
+
+TEST_CASE("a step of a sparse attention adds up its weights, its index keys and what it chose") {
+  SparseLatentLaw law;
+  law.floor = Seconds(1e-5);
+  law.indexer = Seconds(2e-6);
+  law.bandwidth = BytesPerSecond(1e12), law.scan = BytesPerSecond(5e11);
+  law.gather = BytesPerSecond(2.5e11);
+  law.rate = law.score_rate = law.attention_rate = FlopsPerSecond(1e18);
+  law.sharpness = 8;
+  SparseLatentShape shape;
+  shape.past = 65535;
+  shape.index_heads = 64;
+  shape.parameters = 50'000'000;
+  shape.weights = shape.latent_format = shape.rope_format = shape.index_format = &bf16();
+  // 100 MB of weights, 65,536 keys of 256 bytes, 2,048 tokens of 1,152 bytes.
+  const double expected = 1e-5 + 2e-6 + 1e8 / 1e12 + 65536 * 256 / 5e11 + 2048 * 1152 / 2.5e11;
+  CHECK(time(law, shape).v == doctest::Approx(expected).epsilon(0.001));
+  shape.index_heads = 0;  // another layer's choice
+  CHECK(time(law, shape).v == doctest::Approx(1e-5 + 1e-4 + 2048 * 1152 / 2.5e11).epsilon(0.001));
+}
+
 TEST_CASE("a pass over k is linear until k is split, then grows by a small power of it") {
   GemmLaw law;
   law.per_k = Seconds(1e-9);
