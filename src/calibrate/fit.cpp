@@ -16,6 +16,9 @@ namespace {
 constexpr double kScale = 0.05;  // residuals beyond 5 % count less and less
 constexpr double kPull = 0.02;   // per unit of a constant's logarithm
 constexpr std::size_t kMostRows = 2500;
+// Of the shortest products of a table, those that memory could have served in this share of their
+// time are launches more than anything else; no fixed cost undercuts so much of them.
+constexpr double kMemoryShare = 0.1, kLaunchShare = 0.6;
 constexpr int kSteps = 80, kStepsAgain = 12;
 
 template <class L>
@@ -34,7 +37,11 @@ void assign(L& law, const std::vector<double>& logarithms) {
 struct Limits {
   std::optional<BytesPerSecond> bandwidth;
   std::optional<FlopsPerSecond> rate;
+  Seconds launch;  // that no fixed cost undercuts
 
+  double least(std::string_view constant, double low) const {
+    return constant == "floor_seconds" ? std::max(low, launch.v) : low;
+  }
   double of(std::string_view constant) const {
     if (bandwidth && constant == "bytes_per_second") return bandwidth->v;
     if (rate && constant == "flops_per_second") return rate->v;
@@ -48,6 +55,18 @@ Limits limits_of(const Class& c, const std::optional<DeviceSpec>& datasheet) {
   limits.bandwidth = datasheet->bandwidth.value;
   if (const Format* format = find_format(c.format)) limits.rate = datasheet->peak_for(*format);
   return limits;
+}
+
+// Without it a table that lacks the shortest products may be fitted without any fixed cost. Where
+// launches were measured apart, or small products left out, nothing is known.
+Seconds launch_in(const MeasuredRows& rows, Caches caches, const Limits& limits) {
+  const auto shortest = std::min_element(rows.begin(), rows.end(),
+                                         [](auto* a, auto* b) { return a->time < b->time; });
+  const auto* product = std::get_if<GemmShape>(&(*shortest)->shape);
+  if (!product || caches == Caches::cold || !limits.bandwidth) return Seconds(0);
+  const Seconds time = (*shortest)->time;
+  const bool launched = work_of(*product).distinct / *limits.bandwidth < time * kMemoryShare;
+  return launched ? time * kLaunchShare : Seconds(0);
 }
 
 template <class L>
@@ -64,6 +83,7 @@ Solution<L> fit_from(const L& start, const MeasuredRows& rows, Caches caches, co
   Box box;
   L::each(start, [&](std::string_view name, double value, double low, double high) {
     high = std::min(high, limits.of(name));
+    low = limits.least(name, low);
     x.push_back(std::log(std::clamp(value, low, high)));
     box.low.push_back(std::log(low));
     box.high.push_back(std::log(high));
@@ -116,7 +136,8 @@ std::optional<Correction> correction_for(const L& law, const MeasuredRows& rows,
 template <class L>
 Fit fit_class(const Class& c, const MeasuredRows& rows, const FitOptions& options) {
   const Caches caches = options.caches;
-  const Limits limits = limits_of(c, options.datasheet);
+  Limits limits = limits_of(c, options.datasheet);
+  limits.launch = launch_in(rows, caches, limits);
   Fit fit;
   fit.op = c.op;
   fit.format = c.format;

@@ -78,6 +78,26 @@ TEST_CASE("intervals are as wide as the noise and hold about their share of unse
   }
 }
 
+// Times in proportion to k alone: without a bound the fixed cost falls to nothing, and products
+// shorter than any of the table are expected in no time.
+TEST_CASE("the shortest launches of a published table bound the fixed cost from below") {
+  const Format& bf16 = format_named("bf16");
+  std::vector<Measured> rows;
+  for (const std::int64_t m : {1, 4, 8})
+    for (const std::int64_t n : {64, 128, 256})
+      for (const std::int64_t k : {128, 256, 512, 1024, 2048})
+        rows.push_back({GemmShape{m, n, k, &bf16}, Seconds(1e-9 * static_cast<double>(k)), {}});
+  FitOptions options;
+  options.datasheet = DeviceSpec{};
+  options.datasheet->bandwidth.value = BytesPerSecond(2e12);  // 64 x 128 numbers in 8 ns
+  options.caches = Caches::warm;
+  for (const Fit& fit : fit_all(rows, options))
+    CHECK(std::get<GemmLaw>(fit.law).floor.v == doctest::Approx(0.6 * 1.28e-7).epsilon(0.01));
+  options.caches = Caches::cold;  // measured here, where launches are measured apart
+  for (const Fit& fit : fit_all(rows, options))
+    CHECK(std::get<GemmLaw>(fit.law).floor.v < 0.1 * 1.28e-7);
+}
+
 TEST_CASE("the same rows give the same fit") {
   const auto first = fit_all(gemm_rows(0.05), {}), second = fit_all(gemm_rows(0.05), {});
   CHECK(std::get<GemmLaw>(first[0].law).bandwidth == std::get<GemmLaw>(second[0].law).bandwidth);
