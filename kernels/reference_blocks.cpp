@@ -26,7 +26,7 @@ double q4_0(const std::byte* b, std::size_t i) {
 }
 
 // The scale (0) or minimum (1) of six bits for numbers [32 j, 32 j + 32).
-double six_bits(const std::byte* s, std::size_t j, unsigned which) {
+double six_bits(const std::byte* s, std::size_t j, std::size_t which) {
   if (j < 4) return at(s, j + 4 * which) & 63;
   return (at(s, j + 4) >> 4 * which & 15) | at(s, j - 4 + 4 * which) >> 6 << 4;
 }

@@ -78,7 +78,7 @@ void Activations::round_to_bytes(std::int64_t row, std::int64_t b) {
     const auto number = static_cast<std::int8_t>(std::lround(from[i] / unit));
     bytes.data()[to * kByteBlock + i] = number;
     byte_lanes.data()[to * kByteBlock + i % 16 / 4 * 64 + i / 16 * 4 + i % 4] = number;
-    byte_sums.data()[(to * kByteBlock + i) / 16] += number;
+    byte_sums.data()[(to * kByteBlock + i) / 16] += static_cast<float>(number);
   }
 }
 

@@ -43,14 +43,14 @@ template <class T>
 template <class Format>
 [[gnu::always_inline]] inline void take_apart(const std::byte* from, Parts& to) {
 #pragma GCC unroll 16
-  for (int g = 0; g < kGroups; ++g) {
+  for (std::int64_t g = 0; g < kGroups; ++g) {
     const Sixteen codes = Format::codes(from, g);
     std::memcpy(to.codes + kGroup * g, &codes, sizeof codes);
   }
   Format::scales(from, to);
 }
 
-[[gnu::always_inline]] inline void set(Parts& to, int g, float scale, float offset) {
+[[gnu::always_inline]] inline void set(Parts& to, std::int64_t g, float scale, float offset) {
   to.scales[g] = scale;
   to.offsets[g] = offset;
 }
@@ -59,7 +59,7 @@ template <class Format>
 template <std::int64_t kBlock, int kZero>
 [[gnu::always_inline]] inline void scales_in_front(const std::byte* from, Parts& to) {
 #pragma GCC unroll 16
-  for (int g = 0; g < kGroups; ++g) {
+  for (std::int64_t g = 0; g < kGroups; ++g) {
     const float scale = half(from + g / 2 * kBlock);
     set(to, g, scale, scale * kZero);
   }
@@ -68,7 +68,7 @@ template <std::int64_t kBlock, int kZero>
 struct Q8_0 {
   static constexpr std::int64_t kBlock = 34, kBytes = 8 * kBlock;
   static constexpr int kCodeBits = 8, kZero = 128;
-  [[gnu::always_inline]] static Sixteen codes(const std::byte* from, int g) {
+  [[gnu::always_inline]] static Sixteen codes(const std::byte* from, std::int64_t g) {
     return load<Sixteen>(from + g / 2 * kBlock + 2 + g % 2 * 16) ^ 0x80;
   }
   [[gnu::always_inline]] static void scales(const std::byte* from, Parts& to) {
@@ -79,7 +79,7 @@ struct Q8_0 {
 struct Q4_0 {
   static constexpr std::int64_t kBlock = 18, kBytes = 8 * kBlock;
   static constexpr int kCodeBits = 4, kZero = 8;
-  [[gnu::always_inline]] static Sixteen codes(const std::byte* from, int g) {
+  [[gnu::always_inline]] static Sixteen codes(const std::byte* from, std::int64_t g) {
     return nibbles(from + g / 2 * kBlock + 2, g % 2);
   }
   [[gnu::always_inline]] static void scales(const std::byte* from, Parts& to) {
@@ -100,7 +100,7 @@ struct SixBits {
   }
 };
 // Byte i of a word.
-[[gnu::always_inline]] inline int byte_of(std::uint64_t word, int i) {
+[[gnu::always_inline]] inline int byte_of(std::uint64_t word, std::int64_t i) {
   return static_cast<int>(word >> 8 * i & 0xff);
 }
 
@@ -109,7 +109,7 @@ struct SixBits {
   const float scale = half(from), least = half(from + 2);
   const SixBits six(from + 4);
 #pragma GCC unroll 16
-  for (int g = 0; g < kGroups; ++g)
+  for (std::int64_t g = 0; g < kGroups; ++g)
     set(to, g, scale * static_cast<float>(byte_of(six.scales, g / 2)),
         least * static_cast<float>(byte_of(six.minima, g / 2)));
 }
@@ -117,7 +117,7 @@ struct SixBits {
 struct Q4K {
   static constexpr std::int64_t kBytes = 144;
   static constexpr int kCodeBits = 4;
-  [[gnu::always_inline]] static Sixteen codes(const std::byte* from, int g) {
+  [[gnu::always_inline]] static Sixteen codes(const std::byte* from, std::int64_t g) {
     return nibbles(from + 16 + g / 4 * 32 + g % 2 * 16, g / 2 % 2);
   }
   [[gnu::always_inline]] static void scales(const std::byte* from, Parts& to) {
@@ -126,19 +126,19 @@ struct Q4K {
 };
 
 // Bit g / 2 of 32 bytes for 256 numbers.
-[[gnu::always_inline]] inline Sixteen one_bit(const std::byte* from, int g) {
-  return load<Sixteen>(from + g % 2 * 16) >> g / 2 & 1;
+[[gnu::always_inline]] inline Sixteen one_bit(const std::byte* from, std::int64_t g) {
+  return load<Sixteen>(from + g % 2 * 16) >> static_cast<int>(g / 2) & 1;
 }
 // Two bits of every 128 numbers in 32 bytes.
-[[gnu::always_inline]] inline Sixteen two_bits(const std::byte* from, int g) {
-  return load<Sixteen>(from + g / 8 * 32 + g % 2 * 16) >> g % 8 / 2 * 2 & 3;
+[[gnu::always_inline]] inline Sixteen two_bits(const std::byte* from, std::int64_t g) {
+  return load<Sixteen>(from + g / 8 * 32 + g % 2 * 16) >> static_cast<int>(g % 8 / 2 * 2) & 3;
 }
 
 // As q4_k, with fifth bits between.
 struct Q5K {
   static constexpr std::int64_t kBytes = 176;
   static constexpr int kCodeBits = 5;
-  [[gnu::always_inline]] static Sixteen codes(const std::byte* from, int g) {
+  [[gnu::always_inline]] static Sixteen codes(const std::byte* from, std::int64_t g) {
     return nibbles(from + 48 + g / 4 * 32 + g % 2 * 16, g / 2 % 2) | one_bit(from + 16, g) << 4;
   }
   [[gnu::always_inline]] static void scales(const std::byte* from, Parts& to) {
@@ -150,14 +150,14 @@ struct Q5K {
 struct Q6K {
   static constexpr std::int64_t kBytes = 210;
   static constexpr int kCodeBits = 6;
-  [[gnu::always_inline]] static Sixteen codes(const std::byte* from, int g) {
+  [[gnu::always_inline]] static Sixteen codes(const std::byte* from, std::int64_t g) {
     return nibbles(from + g / 8 * 64 + g % 4 * 16, g / 4 % 2) | two_bits(from + 128, g) << 4;
   }
   [[gnu::always_inline]] static void scales(const std::byte* from, Parts& to) {
     const float scale = half(from + 208);
 #pragma GCC unroll 16
-    for (int g = 0; g < kGroups; ++g) {
-      const float one = scale * load<std::int8_t>(from + 192 + g);
+    for (std::int64_t g = 0; g < kGroups; ++g) {
+      const float one = scale * static_cast<float>(load<std::int8_t>(from + 192 + g));
       set(to, g, one, 32 * one);
     }
   }
@@ -167,13 +167,13 @@ struct Q6K {
 struct Q2K {
   static constexpr std::int64_t kBytes = 84;
   static constexpr int kCodeBits = 2;
-  [[gnu::always_inline]] static Sixteen codes(const std::byte* from, int g) {
+  [[gnu::always_inline]] static Sixteen codes(const std::byte* from, std::int64_t g) {
     return two_bits(from + 16, g);
   }
   [[gnu::always_inline]] static void scales(const std::byte* from, Parts& to) {
     const float scale = half(from + 80), least = half(from + 82);
 #pragma GCC unroll 16
-    for (int g = 0; g < kGroups; ++g) {
+    for (std::int64_t g = 0; g < kGroups; ++g) {
       const int both = load<std::uint8_t>(from + g);
       set(to, g, scale * static_cast<float>(both & 15), least * static_cast<float>(both >> 4));
     }
@@ -197,14 +197,14 @@ struct SixteenScales {
 struct Q3K {
   static constexpr std::int64_t kBytes = 110;
   static constexpr int kCodeBits = 3;
-  [[gnu::always_inline]] static Sixteen codes(const std::byte* from, int g) {
+  [[gnu::always_inline]] static Sixteen codes(const std::byte* from, std::int64_t g) {
     return two_bits(from + 32, g) | one_bit(from, g) << 2;
   }
   [[gnu::always_inline]] static void scales(const std::byte* from, Parts& to) {
     const float scale = half(from + 108);
     const SixteenScales six(from + 96);
 #pragma GCC unroll 16
-    for (int g = 0; g < kGroups; ++g) {
+    for (std::int64_t g = 0; g < kGroups; ++g) {
       const float one =
           scale * static_cast<float>(byte_of(g < 8 ? six.first : six.second, g % 8) - 32);
       set(to, g, one, 4 * one);

@@ -110,7 +110,7 @@ struct Q8_0 {
   [[gnu::always_inline]] KVPLAN_DOT static void take_apart(const std::byte* from, Parts& to) {
     __m512i g[4];
 #pragma GCC unroll 4
-    for (int v = 0; v < 4; ++v) {
+    for (std::int64_t v = 0; v < 4; ++v) {
       const std::byte* first = from + kBlock * (v / 2) + 2 + 16 * (v % 2);
       g[v] = _mm512_castsi128_si512(sixteen(first));
       g[v] = _mm512_inserti32x4(g[v], sixteen(first + 2 * kBlock), 1);

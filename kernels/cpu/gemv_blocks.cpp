@@ -133,7 +133,7 @@ struct ByteTile {
                                                            const ByteBlock& in) {
     __m512i sum = _mm512_setzero_si512();
 #pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j)
+    for (std::int64_t j = 0; j < 4; ++j)
       sum = _mm512_dpbusd_epi32(sum, w.codes[j], _mm512_load_si512(in.lanes + 64 * j));
     const __m512 offset = _mm512_mul_ps(w.offsets, _mm512_load_ps(in.sums));
     return _mm512_fmsub_ps(_mm512_cvtepi32_ps(sum), w.scales, offset);
