@@ -33,10 +33,17 @@ template <class T>
 [[gnu::always_inline]] inline float half(const std::byte* from) {
   return from_fp16(load<std::uint16_t>(from));
 }
+// Bits [at, at + count) of 16 bytes, moved to bit `to`. Shifts are those of words: instruction sets
+// have none of bytes.
+[[gnu::always_inline]] inline Sixteen bits(const std::byte* from, int at, int count, int to) {
+  using Words [[gnu::vector_size(16)]] = std::uint16_t;
+  const auto raw = load<Words>(from);
+  const auto moved = at > to ? raw >> (at - to) : raw << (to - at);
+  return reinterpret_cast<Sixteen>(moved) & static_cast<std::uint8_t>(((1 << count) - 1) << to);
+}
 // The lower or the upper four bits of 16 bytes.
 [[gnu::always_inline]] inline Sixteen nibbles(const std::byte* from, bool upper) {
-  const auto raw = load<Sixteen>(from);
-  return upper ? raw >> 4 : raw & 15;
+  return bits(from, upper ? 4 : 0, 4, 0);
 }
 
 // `Format` tells the codes of group g, and writes all scales and offsets.
@@ -125,13 +132,13 @@ struct Q4K {
   }
 };
 
-// Bit g / 2 of 32 bytes for 256 numbers.
-[[gnu::always_inline]] inline Sixteen one_bit(const std::byte* from, std::int64_t g) {
-  return load<Sixteen>(from + g % 2 * 16) >> static_cast<int>(g / 2) & 1;
+// Bit g / 2 of 32 bytes for 256 numbers, moved to bit `to`.
+[[gnu::always_inline]] inline Sixteen one_bit(const std::byte* from, std::int64_t g, int to) {
+  return bits(from + g % 2 * 16, static_cast<int>(g / 2), 1, to);
 }
-// Two bits of every 128 numbers in 32 bytes.
-[[gnu::always_inline]] inline Sixteen two_bits(const std::byte* from, std::int64_t g) {
-  return load<Sixteen>(from + g / 8 * 32 + g % 2 * 16) >> static_cast<int>(g % 8 / 2 * 2) & 3;
+// Two bits of every 128 numbers in 32 bytes, likewise.
+[[gnu::always_inline]] inline Sixteen two_bits(const std::byte* from, std::int64_t g, int to) {
+  return bits(from + g / 8 * 32 + g % 2 * 16, static_cast<int>(g % 8 / 2 * 2), 2, to);
 }
 
 // As q4_k, with fifth bits between.
@@ -139,7 +146,7 @@ struct Q5K {
   static constexpr std::int64_t kBytes = 176;
   static constexpr int kCodeBits = 5;
   [[gnu::always_inline]] static Sixteen codes(const std::byte* from, std::int64_t g) {
-    return nibbles(from + 48 + g / 4 * 32 + g % 2 * 16, g / 2 % 2) | one_bit(from + 16, g) << 4;
+    return nibbles(from + 48 + g / 4 * 32 + g % 2 * 16, g / 2 % 2) | one_bit(from + 16, g, 4);
   }
   [[gnu::always_inline]] static void scales(const std::byte* from, Parts& to) {
     scales_and_minima(from, to);
@@ -151,7 +158,7 @@ struct Q6K {
   static constexpr std::int64_t kBytes = 210;
   static constexpr int kCodeBits = 6;
   [[gnu::always_inline]] static Sixteen codes(const std::byte* from, std::int64_t g) {
-    return nibbles(from + g / 8 * 64 + g % 4 * 16, g / 4 % 2) | two_bits(from + 128, g) << 4;
+    return nibbles(from + g / 8 * 64 + g % 4 * 16, g / 4 % 2) | two_bits(from + 128, g, 4);
   }
   [[gnu::always_inline]] static void scales(const std::byte* from, Parts& to) {
     const float scale = half(from + 208);
@@ -168,7 +175,7 @@ struct Q2K {
   static constexpr std::int64_t kBytes = 84;
   static constexpr int kCodeBits = 2;
   [[gnu::always_inline]] static Sixteen codes(const std::byte* from, std::int64_t g) {
-    return two_bits(from + 16, g);
+    return two_bits(from + 16, g, 0);
   }
   [[gnu::always_inline]] static void scales(const std::byte* from, Parts& to) {
     const float scale = half(from + 80), least = half(from + 82);
@@ -198,7 +205,7 @@ struct Q3K {
   static constexpr std::int64_t kBytes = 110;
   static constexpr int kCodeBits = 3;
   [[gnu::always_inline]] static Sixteen codes(const std::byte* from, std::int64_t g) {
-    return two_bits(from + 32, g) | one_bit(from, g) << 2;
+    return two_bits(from + 32, g, 0) | one_bit(from, g, 2);
   }
   [[gnu::always_inline]] static void scales(const std::byte* from, Parts& to) {
     const float scale = half(from + 108);
