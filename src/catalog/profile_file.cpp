@@ -289,4 +289,12 @@ Profile read_profile(const Node& file) {
   return profile;
 }
 
+std::string_view head_in(std::string_view profile) {
+  return profile.substr(0, profile.find("\nfits:"));
+}
+
+std::string_view laws_in(std::string_view profile) {
+  return profile.substr(0, profile.find("\nmeasured:"));
+}
+
 }  // namespace kvplan

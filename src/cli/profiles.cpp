@@ -18,7 +18,8 @@ namespace {
 
 constexpr const char* kScaled = "profile-scaled";
 
-Profile profile_in(const CatalogEntry& entry) {
+Profile profile_in(CatalogEntry entry) {
+  entry.text = laws_in(entry.text);
   return read_entry(entry, [](const Node& file) { return read_profile(file); });
 }
 
@@ -29,7 +30,7 @@ Profile named_profile(const std::string& name, const Catalog& catalog) {
         .of("--profile")
         .advise("Name a file that calibrate wrote, or none.");
   try {
-    return read_profile(read_tree(name));
+    return read_profile(parse_yaml(laws_in(read_text_file(name))));
   } catch (Error& e) {
     throw e.in(name);
   }

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "catalog/catalog.h"
+#include "catalog/scratch.h"
 #include "error.h"
 
 using namespace kvplan;
@@ -79,6 +81,25 @@ TEST_CASE("a profile reads back equal, to the last bit of every constant") {
   CHECK(read_profile(parse_yaml(profile_text(profile))) == profile);
   const Profile empty{"x", {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   CHECK(read_profile(parse_yaml(profile_text(empty))) == empty);
+}
+
+TEST_CASE("the laws of a profile are read without its samples, its name without its laws") {
+  Profile profile = every_kind();
+  const std::string text = profile_text(profile);
+  CHECK(read_profile(parse_yaml(laws_in(text))).fits == profile.fits);
+  CHECK(read_profile(parse_yaml(laws_in(text))).measured.empty());
+  CHECK(parse_yaml(head_in(text)).find("name")->text == profile.device);
+  CHECK(parse_yaml(head_in(text)).find("fits") == nullptr);
+}
+
+TEST_CASE("a profile whose name stands below its laws is found, too") {
+  const testing::Scratch scratch;
+  std::filesystem::create_directories(scratch.path("profiles"));
+  const std::string text = profile_text(every_kind()), name = "\nname: \"h100-sxm\"\n";
+  scratch.write("profiles/any.yaml", replaced(text, name, "\n") + name.substr(1));
+  const auto found = Catalog(scratch.folder()).find("profiles", "h100-sxm");
+  REQUIRE(found);
+  CHECK(found->file.ends_with("any.yaml"));
 }
 
 TEST_CASE("a profile of another version, a stranger's key or an impossible constant is refused") {
