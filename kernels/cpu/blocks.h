@@ -39,7 +39,8 @@ template <class T>
   using Words [[gnu::vector_size(16)]] = std::uint16_t;
   const auto raw = load<Words>(from);
   const auto moved = at > to ? raw >> (at - to) : raw << (to - at);
-  return reinterpret_cast<Sixteen>(moved) & static_cast<std::uint8_t>(((1 << count) - 1) << to);
+  const auto kept = static_cast<std::uint8_t>(((1 << count) - 1) << to);
+  return reinterpret_cast<Sixteen>(moved) & kept;
 }
 // The lower or the upper four bits of 16 bytes.
 [[gnu::always_inline]] inline Sixteen nibbles(const std::byte* from, bool upper) {
