@@ -6,13 +6,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
+
+#include "kernels/cpu/tiles.h"
 
 namespace kvplan {
 namespace {
 
 constexpr int kSums = 12;  // more than an instruction takes cycles: none waits for the one before
-constexpr std::int64_t kRounds = 200'000;
+constexpr int kTileSums = 6;  // likewise
+constexpr std::int64_t kRounds = 200'000, kTileRounds = 20'000;
 constexpr int kQuietPasses = 5, kMostPasses = 50;
 constexpr double kLost = 0.01;  // of a pass, to others that had the processor
 
@@ -92,20 +96,41 @@ KVPLAN_DOT float byte_quads(std::int64_t rounds) {
   return static_cast<float>(_mm512_cvtsi512_si32(sums[0]));
 }
 
+template <class Product, int... kSum>
+KVPLAN_AMX float sums_in_tiles(std::int64_t rounds, std::integer_sequence<int, kSum...>) {
+  const tiles::Shapes shapes;
+  alignas(64) std::array<float, 256> sums{};
+  tiles::load<6>(sums.data());
+  tiles::load<7>(sums.data());
+  (tiles::clear<kSum>(), ...);
+  for (std::int64_t i = 0; i < rounds; ++i) (Product::template add<kSum, 6, 7>(), ...);
+  tiles::store<0>(sums.data());
+  return sums[0];
+}
+template <class Product>
+KVPLAN_AMX float in_tiles(std::int64_t rounds) {
+  return sums_in_tiles<Product>(rounds, std::make_integer_sequence<int, kTileSums>());
+}
+
 struct Loop {
   Arithmetic arithmetic;
   Isa isa;
   std::int64_t products;  // of a round
+  std::int64_t rounds;    // of a pass
   float (*run)(std::int64_t rounds);
 };
 // The widest of a kind first.
 constexpr std::array kLoops = {
-    Loop{Arithmetic::byte_quads, Isa::dot, kSums * 64, byte_quads},
-    Loop{Arithmetic::word_pairs, Isa::dot, kSums * 32, word_pairs},
-    Loop{Arithmetic::bf16_pairs, Isa::dot, kSums * 32, bf16_pairs},
-    Loop{Arithmetic::floats, Isa::avx512, kSums * 16, floats_512},
-    Loop{Arithmetic::floats, Isa::avx2, kSums * 8, floats_256},
-    Loop{Arithmetic::floats, Isa::portable, kSums * 16, portable},
+    Loop{Arithmetic::byte_tiles, Isa::amx, kTileSums * 256 * 64, kTileRounds,
+         in_tiles<tiles::Int8>},
+    Loop{Arithmetic::bf16_tiles, Isa::amx, kTileSums * 256 * 32, kTileRounds,
+         in_tiles<tiles::Bf16>},
+    Loop{Arithmetic::byte_quads, Isa::dot, kSums * 64, kRounds, byte_quads},
+    Loop{Arithmetic::word_pairs, Isa::dot, kSums * 32, kRounds, word_pairs},
+    Loop{Arithmetic::bf16_pairs, Isa::dot, kSums * 32, kRounds, bf16_pairs},
+    Loop{Arithmetic::floats, Isa::avx512, kSums * 16, kRounds, floats_512},
+    Loop{Arithmetic::floats, Isa::avx2, kSums * 8, kRounds, floats_256},
+    Loop{Arithmetic::floats, Isa::portable, kSums * 16, kRounds, portable},
 };
 
 }  // namespace
@@ -117,10 +142,10 @@ std::optional<FlopsPerSecond> arithmetic_peak(Team& team, Arithmetic arithmetic,
   if (loop == kLoops.end()) return std::nullopt;
   std::vector<float> results(static_cast<std::size_t>(team.size()));
   const double flops =
-      2.0 * static_cast<double>(loop->products * kRounds) * static_cast<double>(team.size());
+      2.0 * static_cast<double>(loop->products * loop->rounds) * static_cast<double>(team.size());
   FlopsPerSecond peak;
   for (int pass = 0, quiet = 0; pass < kMostPasses && quiet < kQuietPasses; ++pass) {
-    const Seconds time = team.run([&](int t) { results[t] = loop->run(kRounds); });
+    const Seconds time = team.run([&](int t) { results[t] = loop->run(loop->rounds); });
     peak = std::max(peak, Flops(flops) / time);
     quiet += team.lost().value_or(Seconds(0)) < time * kLost;
   }

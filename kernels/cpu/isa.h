@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instructions this CPU has, in four steps. A kernel exists for some steps and runs on the
+// Which instructions this CPU has, in five steps. A kernel exists for some steps and runs on the
 // highest that is both built and present.
 #pragma once
 #include <string_view>
@@ -11,6 +11,10 @@
 #define KVPLAN_DOT \
   [[gnu::target(   \
       "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vnni,avx512bf16,avx2,fma,f16c")]]
+#define KVPLAN_AMX                                                                           \
+  [[gnu::target(                                                                             \
+      "amx-tile,amx-bf16,amx-int8,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vnni," \
+      "avx512bf16,avx2,fma,f16c")]]
 
 namespace kvplan {
 
@@ -19,10 +23,11 @@ enum class Isa {
   avx2,      // the same, vectorised by the compiler for 256 bits
   avx512,    // written for 512 bits
   dot,       // and with products of bf16 (AVX512_BF16) and of bytes (VNNI), tables of bytes (VBMI)
+  amx,       // and with products of tiles of bf16 and of bytes, which the system must permit
 };
 
 std::string_view name_of(Isa);
-// The highest step of this CPU.
+// The highest step of this CPU. Asks the system, once, to permit tiles to all threads.
 Isa best_isa();
 // All steps that this CPU can run, lowest first.
 std::vector<Isa> usable_isas();

@@ -92,8 +92,9 @@ class Conductor {
     session_.launch = single("launch", LaunchShape{});
     session_.read = single("stream read", StreamShape{stream_bytes(backend_)});
     session_.read.how = stream_->description();
-    for (const Arithmetic arithmetic : {Arithmetic::floats, Arithmetic::bf16_pairs,
-                                        Arithmetic::word_pairs, Arithmetic::byte_quads})
+    for (const Arithmetic arithmetic :
+         {Arithmetic::floats, Arithmetic::bf16_pairs, Arithmetic::word_pairs,
+          Arithmetic::byte_quads, Arithmetic::bf16_tiles, Arithmetic::byte_tiles})
       if (const auto rate = backend_.peak(arithmetic))
         session_.peaks.push_back({arithmetic, *rate});
   }

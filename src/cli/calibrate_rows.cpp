@@ -123,6 +123,10 @@ std::string_view name_of(Arithmetic arithmetic) {
       return "int16";
     case Arithmetic::byte_quads:
       return "int8";
+    case Arithmetic::bf16_tiles:
+      return "bf16 in tiles";
+    case Arithmetic::byte_tiles:
+      return "int8 in tiles";
   }
   return "";
 }

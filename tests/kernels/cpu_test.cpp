@@ -185,7 +185,9 @@ TEST_CASE("what the products of a kernel are made of has a peak at its instructi
     const auto backend = backend_at(isa);
     CHECK(backend->peak(Arithmetic::floats).value() > FlopsPerSecond(1e8));
     for (const Arithmetic one : {Arithmetic::bf16_pairs, Arithmetic::byte_quads})
-      CHECK(backend->peak(one).has_value() == (isa == Isa::dot));
+      CHECK(backend->peak(one).has_value() == (isa >= Isa::dot));
+    for (const Arithmetic one : {Arithmetic::bf16_tiles, Arithmetic::byte_tiles})
+      CHECK(backend->peak(one).has_value() == (isa == Isa::amx));
     for (const char* name : {"bf16", "fp16", "int8-channel", "int4-g128"}) {
       const auto run = backend->prepare(GemmShape{8, 64, 256, &format_named(name)});
       run->sample();  // of several ways to do it the fastest is known then
@@ -194,7 +196,7 @@ TEST_CASE("what the products of a kernel are made of has a peak at its instructi
     }
     const Format& bf16 = format_named("bf16");
     CHECK(backend->prepare(DecodeAttentionShape{1, 8, 1, 64, 64, 70, &bf16, &bf16})->arithmetic() ==
-          (isa == Isa::dot ? Arithmetic::bf16_pairs : Arithmetic::floats));
+          (isa >= Isa::dot ? Arithmetic::bf16_pairs : Arithmetic::floats));
   }
 }
 
