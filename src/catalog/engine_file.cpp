@@ -121,15 +121,28 @@ std::vector<EngineFlags::Remark> remarks_in(const Node& node, std::string_view k
   return remarks;
 }
 
+Hardware hardware_in(const Node& node, const std::string& origin) {
+  allow_only(node, {"of", "since", "at_least", "only", "source"}, "a line of an engine's hardware");
+  Hardware line{text_in(node, "of"), version_in(node, "since"), version_in(node, "at_least"),
+                texts_in(node, "only"), text_or(node, "source", origin)};
+  if (line.of.empty() || line.source.empty())
+    throw Error("needs `of` (a vendor, or cpu) and a source").of("hardware").at_line(node.line);
+  return line;
+}
+
 }  // namespace
 
 EngineFlags read_engine(const Node& file, EngineFlags engine) {
-  allow_only(file, {"name", "aliases", "source", "newest", "flags", "idle", "remarks"},
+  allow_only(file, {"name", "aliases", "source", "newest", "hardware", "flags", "idle", "remarks"},
              "an engine file");
   engine.engine = text_in(file, "name");
   const std::string source = text_in(file, "source");
   if (engine.source.empty()) engine.source = source;
   if (file.find("newest")) engine.newest = version_in(file, "newest");
+  if (const Node* hardware = file.find("hardware")) {
+    engine.hardware.clear();
+    for (const Node& line : hardware->items) engine.hardware.push_back(hardware_in(line, source));
+  }
   if (const Node* flags = file.find("flags"); flags && flags->kind == Node::map)
     for (const auto& [name, node] : flags->members) {
       try {

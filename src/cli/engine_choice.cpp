@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/engine_choice.h"
 
+#include <fmt/format.h>
+
 #include <map>
 
 #include "catalog/model_name.h"
@@ -10,6 +12,7 @@
 #include "cli/values.h"
 #include "engine/command_line.h"
 #include "engine/flags.h"
+#include "engine/hardware.h"
 #include "engine/settings.h"
 #include "engine/version.h"
 
@@ -24,6 +27,26 @@ void warn_of_newer(Resolved& r) {
     r.warnings.push_back({"newer-engine", engine.name + " " + engine.version +
                                               " is newer than the rules: those of " + newest +
                                               " are taken"});
+}
+
+std::string needed(const Hardware& line) {
+  if (!line.at_least.empty()) return "compute capability " + line.at_least + " or higher";
+  return fmt::format("one of {}", fmt::join(line.only, ", "));
+}
+
+void warn_of_hardware(Resolved& r) {
+  const EngineOptions& engine = r.setup.engine;
+  if (!r.setup.device || runs_on(engine, *r.setup.device)) return;
+  const DeviceSpec& device = *r.setup.device;
+  const std::string version = engine.version.empty() ? flags_of(engine).newest : engine.version,
+                    named = engine.name + (version.empty() ? "" : " " + version);
+  const Hardware* line = hardware_line(engine, device);
+  r.warnings.push_back(
+      {"engine-hardware",
+       line ? fmt::format("{} needs {} ({}); {} has {}: it would not start there", named,
+                          needed(*line), line->source, device.title, *device.compute_capability)
+            : fmt::format("{} is not known to run on devices of {}: it would not start on {}",
+                          named, device.vendor, device.title)});
 }
 
 // What common options say, by the engine's own names or by ours.
@@ -84,7 +107,9 @@ std::string_view usual_engine(const Request& request, const Catalog& catalog) {
   if (gguf || request.model.ends_with(".gguf")) return "llama.cpp";
   if (!request.device || request.engine || request.engine_command) return "vllm";
   const DeviceSpec device = device_named(catalog, catalog.counted(*request.device).name);
-  return device.kind == "cpu" || device.vendor == "Apple" ? "llama.cpp" : "vllm";
+  const bool served =
+      device.kind != "cpu" && runs_on(parse_engine("vllm", catalog.engines()), device);
+  return served ? "vllm" : "llama.cpp";
 }
 
 void choose_engine(const Request& request, Resolved& r, const Catalog& catalog,
@@ -103,7 +128,7 @@ void choose_engine(const Request& request, Resolved& r, const Catalog& catalog,
   if (!request.engine && !request.engine_command)
     note(r, "--engine", engine.name, Basis::assumed,
          engine.name == "ideal" ? "what the mathematics needs; name an engine for what it reserves"
-                                : "the usual engine for such weights");
+                                : "the usual engine for such weights and devices");
   for (const auto& [key, setting] : request.set) {
     if (const auto [at, fresh] = engine.settings.emplace(key, setting);
         !fresh && at->second != setting)
@@ -118,6 +143,7 @@ void choose_engine(const Request& request, Resolved& r, const Catalog& catalog,
   engine.kv_pool = request.kv_pool;
   engine.reserve = request.reserve;
   warn_of_newer(r);
+  warn_of_hardware(r);
 }
 
 Request with_engine_flags(Request request, Resolved& r) {

@@ -9,8 +9,8 @@ namespace kvplan {
 // for. Throws Error where something was said twice and differently.
 void choose_engine(const Request&, Resolved&, const Catalog&, std::string_view default_engine);
 
-// What plans a model where none was asked for: GGUF, Apple's computers and processors are for the
-// llama.cpp family, tags of Ollama for itself; anything else for vLLM.
+// What plans a model where none was asked for: GGUF, processors and GPUs that vLLM does not run on
+// are for the llama.cpp family, tags of Ollama for itself; anything else for vLLM.
 std::string_view usual_engine(const Request&, const Catalog&);
 
 // The request with what the engine's flags say put where the option would have put it. Saying both

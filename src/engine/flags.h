@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/hardware.h"
 #include "engine/version.h"
 
 namespace kvplan {
@@ -63,6 +64,7 @@ struct EngineFlags {
   std::string engine, source;
   std::string newest;  // version that the flags and the rules were read from
   std::vector<EngineFlag> flags;
+  std::vector<Hardware> hardware;
   // Known, and without bearing on memory; switches take no value. "compilation_config." stands for
   // every key of it.
   std::vector<std::string> idle_switches, idle_values;

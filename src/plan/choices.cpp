@@ -13,8 +13,11 @@ std::optional<Choice> choice(const Setup& setup, const Need& need, std::int64_t 
   if (!layout) return std::nullopt;
   Setup here = setup;
   here.deployment.parallel = layout->layout;
-  Choice found{
-      setup.device.value(), *layout, decode_answer(here, {&need.load, 1}).rows.front(), {}};
+  Choice found{setup.device.value(),
+               setup.engine.name,
+               *layout,
+               decode_answer(here, {&need.load, 1}).rows.front(),
+               {}};
   if (const auto& price = found.device.price)
     found.usd_per_hour = price->usd_per_hour_low * static_cast<double>(layout->layout.gpus());
   return found;

@@ -13,6 +13,7 @@ namespace kvplan {
 
 struct Choice {
   DeviceSpec device;
+  std::string engine;
   LayoutRow layout;                    // the best on the fewest devices that meet the need
   DecodeRow rate;                      // of the load
   std::optional<double> usd_per_hour;  // of all these devices, at the lowest price known

@@ -13,6 +13,7 @@ inline constexpr auto description<Choice> = std::tuple{
     field(
         "name", [](const Choice& c) { return c.device.name; }, "device"),
     field("title", [](const Choice& c) { return c.device.title; }),
+    field("engine", &Choice::engine, "engine").where_it_varies().sparing(4),
     field(
         "gpus", [](const Choice& c) { return c.layout.layout.gpus(); }, "how many"),
     field(
@@ -45,6 +46,7 @@ inline constexpr auto description<Choice> = std::tuple{
         "usd_per_million_tokens", [](const Choice& c) { return c.rate.usd_per_million_tokens; },
         "$ per M tokens")
         .as(Show::usd)
-        .where_known()};
+        .where_known()
+        .sparing(3)};
 
 }  // namespace kvplan

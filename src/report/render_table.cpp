@@ -12,7 +12,8 @@ namespace kvplan {
 namespace {
 
 constexpr std::size_t kGap = 2, kIndent = 2, kLeastText = 12, kLongestWord = 20;
-constexpr std::size_t kProse = 100;  // longer lines are hard to read
+constexpr std::size_t kLongestName = 40;  // in the first column: people copy it
+constexpr std::size_t kProse = 100;       // longer lines are hard to read
 
 struct Style {
   bool colour;
@@ -36,7 +37,8 @@ struct Width {
   std::size_t now = 0, least = 0;  // least: titles and words whole, long texts at kLeastText
 };
 
-std::vector<Width> natural_widths(const Grid& g) {
+// `longest_name`: how long a word of the first column stays whole.
+std::vector<Width> natural_widths(const Grid& g, std::size_t longest_name) {
   std::vector<Width> widths;
   for (std::size_t c = 0; c < g.heads.size(); ++c) {
     std::size_t cells = 0, word = 0;
@@ -48,7 +50,8 @@ std::vector<Width> natural_widths(const Grid& g) {
     const std::size_t least_cells =
         g.heads[c].number || g.headless
             ? cells
-            : std::min(cells, std::max(kLeastText, std::min(word, kLongestWord)));
+            : std::min(cells,
+                       std::max(kLeastText, std::min(word, c == 0 ? longest_name : kLongestWord)));
     widths.push_back(
         {std::max(cells, display_width(title)), std::max(least_cells, longest_word(title))});
   }
@@ -86,13 +89,17 @@ std::optional<std::size_t> spare_column(const Grid& g) {
   return found;
 }
 
-// Widths that fit; columns go where shrinking is not enough.
+// Widths that fit; names break, then columns go, where shrinking is not enough.
 std::vector<Width> fitted(Grid& g, std::size_t room) {
   for (;;) {
-    std::vector<Width> widths = natural_widths(g);
-    shrink(widths, room);
+    std::vector<Width> widths;
+    for (const std::size_t name : {kLongestName, kLongestWord}) {
+      widths = natural_widths(g, name);
+      shrink(widths, room);
+      if (total(widths) <= room) return widths;
+    }
     const auto spare = spare_column(g);
-    if (total(widths) <= room || !spare) return widths;
+    if (!spare) return widths;
     drop_column(g, *spare);
   }
 }

@@ -90,6 +90,14 @@ TEST_CASE("a user's file changes what it names and keeps the rest") {
   CHECK(flags->newest == "0.33.0");
 }
 
+TEST_CASE("a line of an engine's hardware needs a vendor and a source") {
+  CHECK(complaint("name: x\nhardware:\n  - {of: NVIDIA}").starts_with("3 hardware: needs `of`"));
+  CHECK(complaint("name: x\nsource: y\nhardware:\n  - {at_least: 8.0}")
+            .starts_with("4 hardware: needs `of`"));
+  CHECK(complaint("name: x\nsource: y\nhardware:\n  - {of: NVIDIA, at_least: new}")
+            .find("'new' is not a version") != std::string::npos);
+}
+
 TEST_CASE("an engine file that says what is not known is refused at its line") {
   CHECK(complaint("name: x\nflags:\n  a: {kind: intger}") ==
         "3 kind: 'intger' is no kind of flag. Did you mean integer?");

@@ -114,6 +114,22 @@ TEST_CASE("devices for a model warn of what is wrong on all of them, and refuse 
                     doctest::Contains("is an encoder"));
 }
 
+TEST_CASE("a device that vLLM does not run on is planned with llama.cpp, or warned about") {
+  const auto engine_on = [](const char* device) {
+    const Answer plan = run({"plan", "qwen3-8b", device}, answer_plan);
+    return std::get<std::string>(
+        at(std::get<Object>(at(plan.document.body, "deployment").v), "engine").v);
+  };
+  CHECK(engine_on("t4") == "vllm");
+  CHECK(engine_on("p40") == "llama.cpp");
+  CHECK(engine_on("m3-ultra-80c") == "llama.cpp");
+  for (const auto& [engine, warned] : {std::pair{"vllm", true}, {"llama.cpp", false}}) {
+    const Answer plan = run({"plan", "qwen3-8b", "p40", "--engine", engine}, answer_plan);
+    CHECK(warned == std::any_of(plan.warnings.begin(), plan.warnings.end(),
+                                [](const Warning& w) { return w.code == "engine-hardware"; }));
+  }
+}
+
 TEST_CASE("devices are found by their vendor and by their kind") {
   for (const Value& row : rows({"devices", "apple"}))
     CHECK(std::get<std::string>(at(std::get<Object>(row.v), "vendor").v) == "Apple");
