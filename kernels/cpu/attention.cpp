@@ -9,26 +9,43 @@
 #include "kernels/numbers.h"
 
 namespace kvplan {
+namespace {
 
-QueryBlock::QueryBlock(const std::uint16_t* bits, std::int64_t count, std::int64_t w)
-    : rows(count),
+// Tokens that more than one block of queries reads again from a near cache.
+constexpr std::int64_t kChunkBytes = 256 * kKiB;
+
+}  // namespace
+
+QueryBlock::QueryBlock(const std::uint16_t* from, std::int64_t count, std::int64_t w, bool more)
+    : bits(from),
+      rows(count),
       width(w),
       padded(count > 8   ? 16
              : count > 4 ? 8
                          : 4),
-      score_scale(std::numbers::log2e_v<float> / std::sqrt(static_cast<float>(w))),
-      plain(static_cast<std::size_t>(rows * width)),
-      lanes(static_cast<std::size_t>(kQueryLanes * width)),
-      pairs(padded * width / 2) {
+      score_scale(std::numbers::log2e_v<float> / std::sqrt(static_cast<float>(w))) {
+  if (!more) return;
+  plain.resize(static_cast<std::size_t>(rows * width));
+  pairs = Lines<std::uint32_t>(padded * width / 2);
   const std::int64_t together = kQueryLanes / padded;  // pairs of a row in 16 lanes
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t i = 0; i < width; ++i) {
       const std::uint16_t number = bits[r * width + i];
-      plain[r * width + i] = lanes[i * kQueryLanes + r] = from_bf16(number);
+      plain[r * width + i] = from_bf16(number);
       const std::int64_t pair = i / 2;
       pairs.data()[pair / together * kQueryLanes + r * together + pair % together] |=
           static_cast<std::uint32_t>(number) << (16 * (i % 2));
     }
+}
+
+KvRows KvRows::part(std::int64_t first, std::int64_t count) const {
+  KvRows rows = *this;
+  rows.keys += first * key_stride;
+  rows.values += first * value_stride;
+  if (key_scales) rows.key_scales += first;
+  if (value_scales) rows.value_scales += first;
+  rows.tokens = count;
+  return rows;
 }
 
 AttentionState::AttentionState(std::int64_t width)
@@ -55,15 +72,29 @@ void AttentionState::merge(const AttentionState& other) {
   }
 }
 
+void AttentionChoice::attend(std::span<const QueryBlock> blocks, const KvRows& kv,
+                             std::span<AttentionState> states) const {
+  if (together) return together(blocks, kv, states);
+  const std::int64_t chunk =
+      blocks.size() == 1 ? kv.tokens
+                         : round_up(kChunkBytes / (kv.key_stride + kv.value_stride), kTileTokens);
+  for (std::int64_t first = 0; first < kv.tokens; first += chunk)
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+      run(blocks[b], kv.part(first, std::min(chunk, kv.tokens - first)), states[b]);
+}
+
 AttentionChoice attention_kernel(const Format& format, std::int64_t queries, Isa isa) {
   // Weights are rounded to bf16, 8 bits, where bf16 is multiplied; all else is float.
-  if (isa >= Isa::dot)
+  if (isa >= Isa::amx)
+    if (const AttentionOfBlocks kernel = attention_tiles(format, queries))
+      return {nullptr, kernel, 0x1p-8, Arithmetic::bf16_tiles};
+  if (isa == Isa::dot)
     if (const AttentionKernel kernel = attention_dot(format, queries))
-      return {kernel, 0x1p-8, Arithmetic::bf16_pairs};
+      return {kernel, nullptr, 0x1p-8, Arithmetic::bf16_pairs};
   AttentionKernel kernel = nullptr;
-  if (isa >= Isa::avx512) kernel = attention_avx512(format);
+  if (isa >= Isa::avx512) kernel = attention_avx512(format, isa >= Isa::amx);
   if (!kernel && isa >= Isa::avx2) kernel = attention_avx2(format);
-  return {kernel ? kernel : attention_portable(format), 0x1p-14, Arithmetic::floats};
+  return {kernel ? kernel : attention_portable(format), nullptr, 0x1p-14, Arithmetic::floats};
 }
 
 }  // namespace kvplan

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/backend.h"
@@ -20,14 +21,14 @@ constexpr std::int64_t kMaxKeyWidth = 576, kMaxValueWidth = 512;  // multiples o
 
 // Up to 16 queries that see the same keys, in the forms that kernels want.
 struct QueryBlock {
-  // [rows][width] bfloat16 bits.
-  QueryBlock(const std::uint16_t* bf16_bits, std::int64_t rows, std::int64_t width);
+  // [rows][width] bfloat16 bits, which stay where they are; `more`: in the other forms too.
+  QueryBlock(const std::uint16_t* bits, std::int64_t rows, std::int64_t width, bool more = true);
 
+  const std::uint16_t* bits;
   std::int64_t rows, width;
   std::int64_t padded;       // rows, as 4, 8 or 16
   float score_scale;         // log2(e) / √width: scores are exponents of 2
   std::vector<float> plain;  // [rows][width]
-  std::vector<float> lanes;  // [width][16]
   // Two neighbouring bf16 numbers each, [width · padded / 32][padded][16 / padded pairs]: 16 lanes
   // are full however few rows there are.
   Lines<std::uint32_t> pairs;
@@ -44,6 +45,8 @@ struct KvRows {
   std::int64_t value_width = 0;
   // Row i of the queries sees tokens [0, visible[i]); nullptr: all.
   const std::int64_t* visible = nullptr;
+
+  KvRows part(std::int64_t first, std::int64_t count) const;  // only where all are visible
 };
 
 // Softmax so far: out = Σ 2^(score - highest) · value, and the same sum without the value.
@@ -59,16 +62,27 @@ struct AttentionState {
 
 // Adds the tokens to the state.
 using AttentionKernel = void (*)(const QueryBlock&, const KvRows&, AttentionState&);
+// The same for blocks that see the same tokens, of which all but the last are full. Row r of block
+// b is row 16 · b + r of KvRows::visible.
+using AttentionOfBlocks = void (*)(std::span<const QueryBlock>, const KvRows&,
+                                   std::span<AttentionState>);
 
 AttentionKernel attention_portable(const Format&);
 AttentionKernel attention_avx2(const Format&);
-AttentionKernel attention_avx512(const Format&);
+// `near`: asks memory for little in advance, see vectors::fetch_near.
+AttentionKernel attention_avx512(const Format&, bool near);
 AttentionKernel attention_dot(const Format&, std::int64_t queries);
+AttentionOfBlocks attention_tiles(const Format&, std::int64_t queries);
 
 struct AttentionChoice {
-  AttentionKernel run = nullptr;  // nullptr when no kernel reads the format
-  double tolerance = 0;           // relative to Σ weight · |value|
+  AttentionKernel run = nullptr;
+  AttentionOfBlocks together =
+      nullptr;           // instead; both are nullptr when no kernel reads the format
+  double tolerance = 0;  // relative to Σ weight · |value|
   Arithmetic arithmetic = Arithmetic::floats;
+
+  explicit operator bool() const { return run || together; }
+  void attend(std::span<const QueryBlock>, const KvRows&, std::span<AttentionState>) const;
 };
 // The best for blocks of `queries` rows at `isa`.
 AttentionChoice attention_kernel(const Format&, std::int64_t queries, Isa isa);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kAhead = kTileTokens;  // tokens: the next tile comes while this one is used
 
 // Queries r0 to r0 + kQueries of a block.
-template <class Load, int kQueries>
+template <class Load, int kQueries, bool kNear>
 struct Together {
   alignas(64) float weights[kQueries][kTileTokens];
 
@@ -24,8 +24,7 @@ struct Together {
       for (std::int64_t j = 0; j < 4; ++j)
         keys[j] = kv.keys + (first + std::min(t + j, tokens - 1)) * kv.key_stride;
       if (r0 == 0)
-        for (const std::byte* key : keys)
-          vectors::fetch(key + kAhead * kv.key_stride, kv.key_stride);
+        for (const std::byte* key : keys) fetch(key, kv.key_stride);
       __m512 sums[kQueries][4];
       for (auto& row : sums)
         for (__m512& sum : row) sum = _mm512_setzero_ps();
@@ -44,6 +43,13 @@ struct Together {
     }
   }
 
+  [[gnu::always_inline]] static void fetch(const std::byte* row, std::int64_t stride) {
+    if constexpr (kNear)
+      vectors::fetch_near(row, stride);
+    else
+      vectors::fetch(row + kAhead * stride, stride);
+  }
+
   KVPLAN_AVX512 void scale_weights(const KvRows& kv, std::int64_t first, std::int64_t tokens) {
     if (!kv.value_scales) return;
     for (auto& row : weights)
@@ -56,14 +62,14 @@ struct Together {
   // Adds kVectors · 16 numbers of all values from number i on.
   template <int kVectors>
   KVPLAN_AVX512 void add_values(const KvRows& kv, std::int64_t first, std::int64_t tokens,
-                                std::int64_t i, bool fetch, float* out) {
+                                std::int64_t i, bool fetches, float* out) {
     __m512 sums[kQueries][kVectors];
     for (int r = 0; r < kQueries; ++r)
       for (int v = 0; v < kVectors; ++v)
         sums[r][v] = _mm512_loadu_ps(out + r * kv.value_width + i + 16 * v);
     const std::byte* value = kv.values + first * kv.value_stride;
     for (std::int64_t t = 0; t < tokens; ++t, value += kv.value_stride) {
-      if (fetch) vectors::fetch(value + kAhead * kv.value_stride, kv.value_stride);
+      if (fetches) fetch(value, kv.value_stride);
       __m512 weight[kQueries];
       for (int r = 0; r < kQueries; ++r) weight[r] = _mm512_set1_ps(weights[r][t]);
       for (int v = 0; v < kVectors; ++v) {
@@ -93,26 +99,31 @@ struct Together {
   }
 };
 
-template <class Load>
+template <class Load, bool kNear>
 KVPLAN_AVX512 void run(const QueryBlock& q, const KvRows& kv, AttentionState& state) {
   for (std::int64_t first = 0; first < kv.tokens; first += kTileTokens) {
     const std::int64_t tokens = std::min(kTileTokens, kv.tokens - first);
     std::int64_t r = 0;
-    for (; r + 4 <= q.rows; r += 4) Together<Load, 4>::add(q, kv, first, tokens, r, state);
-    for (; r + 2 <= q.rows; r += 2) Together<Load, 2>::add(q, kv, first, tokens, r, state);
-    for (; r < q.rows; ++r) Together<Load, 1>::add(q, kv, first, tokens, r, state);
+    for (; r + 4 <= q.rows; r += 4) Together<Load, 4, kNear>::add(q, kv, first, tokens, r, state);
+    for (; r + 2 <= q.rows; r += 2) Together<Load, 2, kNear>::add(q, kv, first, tokens, r, state);
+    for (; r < q.rows; ++r) Together<Load, 1, kNear>::add(q, kv, first, tokens, r, state);
   }
+}
+
+template <bool kNear>
+AttentionKernel kernel(const Format& format) {
+  if (format.name == "fp32") return run<vectors::Fp32, kNear>;
+  if (format.name == "bf16") return run<vectors::Bf16, kNear>;
+  if (format.name == "fp16") return run<vectors::Fp16, kNear>;
+  if (format.name == "fp8") return run<vectors::Fp8, kNear>;
+  if (format.name == "int8-head") return run<vectors::Int8, kNear>;
+  return nullptr;
 }
 
 }  // namespace
 
-AttentionKernel attention_avx512(const Format& format) {
-  if (format.name == "fp32") return run<vectors::Fp32>;
-  if (format.name == "bf16") return run<vectors::Bf16>;
-  if (format.name == "fp16") return run<vectors::Fp16>;
-  if (format.name == "fp8") return run<vectors::Fp8>;
-  if (format.name == "int8-head") return run<vectors::Int8>;
-  return nullptr;
+AttentionKernel attention_avx512(const Format& format, bool near) {
+  return near ? kernel<true>(format) : kernel<false>(format);
 }
 
 }  // namespace kvplan

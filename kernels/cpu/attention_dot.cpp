@@ -2,6 +2,7 @@
 // Keys and values that are bf16 numbers (fp8 and int8 all are) in products of pairs. For values a
 // pair is two tokens, and weights are rounded to bf16, as the tensor cores of a GPU have them.
 #include "kernels/cpu/attention_scores.h"
+#include "kernels/cpu/attention_weights.h"
 
 namespace kvplan {
 namespace {
@@ -10,24 +11,7 @@ template <class Stored>
 struct Tile {
   Stored stored;
   alignas(64) ScoreRow scores[kQueryLanes];
-  alignas(64) std::uint16_t weights[kQueryLanes][kTileTokens];  // bf16
-
-  // Times the values' scales, where the format has them.
-  KVPLAN_DOT __m512 weights_of(const KvRows& kv, std::int64_t first, std::int64_t tokens,
-                               std::int64_t row, std::int64_t t) const {
-    const __m512 weight = _mm512_load_ps(scores[row] + t);
-    if (!kv.value_scales) return weight;
-    const float* scales = kv.value_scales + first + t;
-    return _mm512_mul_ps(weight, _mm512_maskz_loadu_ps(vectors::mask_of(tokens - t), scales));
-  }
-  KVPLAN_DOT void pack_weights(const KvRows& kv, std::int64_t first, std::int64_t tokens,
-                               std::int64_t rows) {
-    for (std::int64_t r = 0; r < rows; ++r)
-      for (std::int64_t t = 0; t < kTileTokens; t += 32)
-        _mm512_store_si512(weights[r] + t, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(
-                                               weights_of(kv, first, tokens, r, t + 16),
-                                               weights_of(kv, first, tokens, r, t))));
-  }
+  alignas(64) WeightRow weights[kQueryLanes];
 
   // Numbers [i, i + 32 kBlocks) of all values, for kQueries queries from r0 on. Interleaving two
   // tokens' values leaves the numbers in the order of `unpacked`, in which the state is kept.
@@ -72,7 +56,8 @@ struct Tile {
                       std::int64_t tokens, AttentionState& state) {
     score<Stored, kQueries>(stored, q, kv, first, tokens, scores);
     weigh<vectors::CoarsePowerOfTwo, kQueries>(q, kv, first, tokens, 0, scores, state);
-    pack_weights(kv, first, tokens, q.rows);
+    for (std::int64_t r = 0; r < q.rows; ++r)
+      pack_weights(kv, first, tokens, scores[r], weights[r]);
     // As many queries and numbers at a time as leave all sums in registers.
     constexpr int kRows = std::min(kQueries, 8), kBlocks = 8 / kRows;
     std::int64_t i = 0;
@@ -84,26 +69,6 @@ struct Tile {
         add_values<kRows, 1>(kv, first, tokens, r, i, state);
   }
 };
-
-// Where the numbers of 32 lie while a state is unpacked: unpacklo and unpackhi work on 128 bits.
-constexpr std::int64_t unpacked(std::int64_t i) { return i % 4 + i / 8 * 4 + i / 4 % 2 * 16; }
-
-KVPLAN_DOT void permute(AttentionState& state, std::int64_t rows, bool unpack) {
-  alignas(64) std::int32_t places[32];
-  for (std::int32_t i = 0; i < 32; ++i) {
-    if (unpack)
-      places[unpacked(i)] = i;
-    else
-      places[i] = static_cast<std::int32_t>(unpacked(i));
-  }
-  const __m512i first = _mm512_load_si512(places), second = _mm512_load_si512(places + 16);
-  for (std::int64_t at = 0; at < rows * state.value_width; at += 32) {
-    float* numbers = state.out.data() + at;
-    const __m512 low = _mm512_loadu_ps(numbers), high = _mm512_loadu_ps(numbers + 16);
-    _mm512_storeu_ps(numbers, _mm512_permutex2var_ps(low, first, high));
-    _mm512_storeu_ps(numbers + 16, _mm512_permutex2var_ps(low, second, high));
-  }
-}
 
 template <class Stored, int kQueries>
 void run_for(const QueryBlock& q, const KvRows& kv, AttentionState& state) {

@@ -14,8 +14,6 @@ namespace {
 
 // Queries that are compared with the reference: fewer where each sees many tokens.
 constexpr std::int64_t kCheckedQueries = 24, kCheckedTokens = 64 * 1024;
-// Tokens that more than one block of queries reads again from a near cache.
-constexpr std::int64_t kChunkBytes = 256 * kKiB;
 
 class DecodeRun : public CpuRun {
  public:
@@ -88,21 +86,10 @@ class DecodeRun : public CpuRun {
 
   void attend(Part& part) {
     const KvRows all = rows_of(part);
-    const std::int64_t chunk =
-        blocks_per_pair() == 1
-            ? all.tokens
-            : round_up(kChunkBytes / (all.key_stride + all.value_stride), kTileTokens);
     for (AttentionState& state : part.states) state.reset();
-    for (std::int64_t first = 0; first < all.tokens; first += chunk) {
-      KvRows rows = all;
-      rows.keys += first * all.key_stride;
-      rows.values += first * all.value_stride;
-      if (rows.key_scales) rows.key_scales += first;
-      if (rows.value_scales) rows.value_scales += first;
-      rows.tokens = std::min(chunk, all.tokens - first);
-      for (std::size_t b = 0; b < part.states.size(); ++b)
-        kernel_.run(blocks_[part.fragment->pair * blocks_per_pair() + b], rows, part.states[b]);
-    }
+    const std::span blocks(blocks_);
+    kernel_.attend(blocks.subspan(part.fragment->pair * blocks_per_pair(), blocks_per_pair()), all,
+                   part.states);
   }
 
   void finish(std::int64_t pair) {
@@ -164,7 +151,7 @@ bool fits(const KvEntry& entry) {
 std::unique_ptr<CpuRun> decode_run(const CpuContext& context, const DecodeAttentionShape& shape) {
   const KvEntry entry{shape.key, shape.value, shape.k_width, shape.v_width};
   if (!fits(entry) || shape.heads % shape.kv_heads != 0 ||
-      !attention_kernel(*shape.key, 1, context.isa).run)
+      !attention_kernel(*shape.key, 1, context.isa))
     return nullptr;
   return std::make_unique<DecodeRun>(context, entry, shape.batch * shape.kv_heads,
                                      shape.heads / shape.kv_heads, shape.context, work_of(shape));
@@ -174,7 +161,7 @@ std::unique_ptr<CpuRun> latent_run(const CpuContext& context, const LatentDecode
   const KvEntry entry{shape.latent_format, shape.rope_format, shape.latent + shape.rope,
                       shape.latent, true};
   if (!fits(entry) || shape.latent_format->head_bytes ||
-      !attention_kernel(*shape.latent_format, 1, context.isa).run)
+      !attention_kernel(*shape.latent_format, 1, context.isa))
     return nullptr;
   return std::make_unique<DecodeRun>(context, entry, shape.batch, shape.heads, shape.context,
                                      work_of(shape));

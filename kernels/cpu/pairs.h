@@ -34,6 +34,21 @@ struct Bf16 {
   }
 };
 
+// Each number as the sum of two, which are exact: 11 bits are 8 and 3.
+struct Fp16 {
+  // Numbers [i, i + 16) of a row: the greater part in the upper half of a word.
+  KVPLAN_DOT static __m512i sums(const std::byte* from, std::int64_t i) {
+    const __m512 number =
+        _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 2 * i)));
+    const __m512i bits = _mm512_castps_si512(number);
+    const __m512i upper_half = _mm512_set1_epi32(static_cast<int>(0xffff0000));
+    const __m512 upper = _mm512_castsi512_ps(_mm512_and_si512(bits, upper_half));
+    const __m512i lower = _mm512_castps_si512(_mm512_sub_ps(number, upper));
+    constexpr int kBWhereAElseC = 0xca;
+    return _mm512_ternarylogic_epi32(upper_half, bits, _mm512_srli_epi32(lower, 16), kBWhereAElseC);
+  }
+};
+
 struct Halves {
   alignas(64) std::array<std::uint8_t, 128> upper, lower;
 };

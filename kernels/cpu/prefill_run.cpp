@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causal attention of new tokens: blocks of 16 queries that share a KV head pass over the keys that
-// the last of them sees. Compute-bound; a lower bound on what a tuned library reaches.
+// Causal attention of new tokens: one or four blocks of 16 queries that share a KV head pass over
+// the keys that the last of them sees. Compute-bound; a lower bound on what a tuned library
+// reaches.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -13,6 +14,7 @@ namespace kvplan {
 namespace {
 
 constexpr std::int64_t kCheckedQueries = 16;
+constexpr std::int64_t kMostTogether = 4;  // blocks for which a tile of keys and values is packed
 
 class PrefillRun : public CpuRun {
  public:
@@ -25,6 +27,7 @@ class PrefillRun : public CpuRun {
         pairs_(shape.batch * shape.kv_heads),
         rows_(shape.queries * group_),
         kernel_(attention_kernel(*shape.cache, kQueryLanes, context.isa)),
+        unit_rows_(kernel_.together ? kMostTogether * kQueryLanes : kQueryLanes),
         q_(activations(static_cast<std::size_t>(pairs_ * rows_ * shape.k_width), 13,
                        query_scale(*shape.cache, shape.k_width))),
         out_(static_cast<std::size_t>(pairs_ * rows_ * shape.v_width)),
@@ -38,10 +41,11 @@ class PrefillRun : public CpuRun {
   void place() override { place_.advance(); }
 
   void work_on(int thread) override {
-    AttentionState state(shape_.v_width);
-    const std::int64_t units = pairs_ * blocks();
-    for (std::int64_t unit = 0; unit < units; ++unit)
-      if (owner(unit) == thread) attend(unit / blocks(), unit % blocks(), state);
+    std::vector<AttentionState> states(static_cast<std::size_t>(unit_rows_ / kQueryLanes),
+                                       AttentionState(shape_.v_width));
+    const std::int64_t of_pair = ceil_div(rows_, unit_rows_);
+    for (std::int64_t unit = 0; unit < pairs_ * of_pair; ++unit)
+      if (owner(unit) == thread) attend(unit / of_pair, unit % of_pair, states);
   }
 
   double error() override {
@@ -55,8 +59,7 @@ class PrefillRun : public CpuRun {
   }
 
  private:
-  std::int64_t blocks() const { return ceil_div(rows_, kQueryLanes); }
-  // Later blocks see more keys: threads take turns forth and back, so that sums are alike.
+  // Later units see more keys: threads take turns forth and back, so that sums are alike.
   int owner(std::int64_t unit) const {
     const std::int64_t threads = context_.team.size(), place = unit % threads;
     return static_cast<int>(unit / threads % 2 == 0 ? place : threads - 1 - place);
@@ -70,22 +73,28 @@ class PrefillRun : public CpuRun {
         tokens_);
   }
 
-  void attend(std::int64_t pair, std::int64_t block, AttentionState& state) {
-    const std::int64_t first = block * kQueryLanes;
-    const std::int64_t count = std::min(kQueryLanes, rows_ - first);
-    const QueryBlock queries(q_.data() + (pair * rows_ + first) * shape_.k_width, count,
-                             shape_.k_width);
-    std::array<std::int64_t, kQueryLanes> sees{};
+  void attend(std::int64_t pair, std::int64_t unit, std::vector<AttentionState>& states) {
+    const std::int64_t first = unit * unit_rows_, count = std::min(unit_rows_, rows_ - first);
+    const std::uint16_t* q = q_.data() + (pair * rows_ + first) * shape_.k_width;
+    std::vector<QueryBlock> blocks;
+    for (std::int64_t r = 0; r < count; r += kQueryLanes)
+      blocks.emplace_back(q + r * shape_.k_width, std::min(kQueryLanes, count - r), shape_.k_width,
+                          !kernel_.together);
+    std::array<std::int64_t, kMostTogether * kQueryLanes> sees{};
     for (std::int64_t r = 0; r < count; ++r) sees[r] = visible(first + r);
     KvRows rows = rows_of(pair);
     rows.tokens = sees[count - 1];
     rows.visible = sees.data();
-    state.reset();
-    kernel_.run(queries, rows, state);
-    for (std::int64_t r = 0; r < count; ++r)
+    const std::span used(states.data(), blocks.size());
+    for (AttentionState& state : used) state.reset();
+    kernel_.attend(blocks, rows, used);
+    float* out = out_.data() + (pair * rows_ + first) * shape_.v_width;
+    for (std::int64_t r = 0; r < count; ++r, out += shape_.v_width) {
+      const AttentionState& state = used[r / kQueryLanes];
+      const std::int64_t row = r % kQueryLanes;
       for (std::int64_t i = 0; i < shape_.v_width; ++i)
-        out_[(pair * rows_ + first + r) * shape_.v_width + i] =
-            state.out[r * shape_.v_width + i] / state.sum[r];
+        out[i] = state.out[row * shape_.v_width + i] / state.sum[row];
+    }
   }
 
   double error_of_query(std::int64_t pair, std::int64_t row) const {
@@ -105,6 +114,7 @@ class PrefillRun : public CpuRun {
   KvEntry entry_;
   std::int64_t group_, tokens_, pairs_, rows_;
   AttentionChoice kernel_;
+  std::int64_t unit_rows_;
   std::vector<std::uint16_t> q_;  // [pair][row][k width] bfloat16 bits
   std::vector<float> out_;        // [pair][row][v width]
   Place place_;
@@ -115,7 +125,7 @@ class PrefillRun : public CpuRun {
 std::unique_ptr<CpuRun> prefill_run(const CpuContext& context, const PrefillAttentionShape& shape) {
   if (shape.k_width % 32 != 0 || shape.v_width % 32 != 0 || shape.k_width > kMaxKeyWidth ||
       shape.v_width > kMaxValueWidth || shape.heads % shape.kv_heads != 0 ||
-      !attention_kernel(*shape.cache, kQueryLanes, context.isa).run)
+      !attention_kernel(*shape.cache, kQueryLanes, context.isa))
     return nullptr;
   return std::make_unique<PrefillRun>(context, shape);
 }

