@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "model/average.h"
 #include "word_list.h"
 
 namespace kvplan {
@@ -54,7 +55,8 @@ constexpr Phrase kPhrases[] = {
 
 // Words that change no shape: how a model was tuned, who packed it, which program reads it.
 constexpr std::string_view kRemarks =
-    "abliterated base bnb chat dynamic gguf hf i1 imat imatrix instruct it latest meta mlx pt qat "
+    "abliterated base bnb chat exl2 exl3 dynamic gguf hf i1 imat imatrix instruct it latest meta "
+    "mlx pt qat "
     "quantized text uncensored unsloth";
 constexpr std::string_view kPlaces[] = {"https://", "http://", "huggingface.co/", "hf.co/",
                                         "ollama.com/library/"};
@@ -117,7 +119,25 @@ std::string group_of(const std::string& word) {
   return {};
 }
 
+// "4.0bpw h6 exl3": the average of the layers' matrices; the head has its own width, 6 bits unless
+// the name says otherwise, and the token table stays as it was (turboderp-org/exllamav2 and v3,
+// conversion).
+std::string take_average(Words& words) {
+  const auto at = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return average_format(word) != nullptr;
+  });
+  if (at == words.end()) return {};
+  const bool eight = has(words, "h8");
+  std::string recipe = *at + ",embedding=fp16,head=" + (eight ? "int8" : "fp6");
+  words.erase(at);
+  std::erase_if(words, [](const std::string& word) {
+    return word == "h6" || word == "h8" || word == "exl2" || word == "exl3";
+  });
+  return recipe;
+}
+
 std::string take_phrase(Words& words) {
+  if (std::string average = take_average(words); !average.empty()) return average;
   for (const auto& [phrase, recipe] : kPhrases) {
     const Words wanted = words_in(phrase);
     const auto at = std::search(words.begin(), words.end(), wanted.begin(), wanted.end());
@@ -169,7 +189,9 @@ TypedModel typed_model(std::string_view typed) {
 }
 
 bool is_gguf_recipe(std::string_view weights) {
-  return weights == "mxfp4_moe" || opens_file_type(weights.substr(0, weights.find('_')));
+  const bool is_average = !weights.empty() && weights[0] >= '0' && weights[0] <= '9';
+  return is_average || weights == "mxfp4_moe" ||
+         opens_file_type(weights.substr(0, weights.find('_')));
 }
 
 }  // namespace kvplan

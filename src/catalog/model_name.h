@@ -22,7 +22,8 @@ TypedModel typed_model(std::string_view typed);
 // -hf).
 constexpr std::string_view kUsualFileType = "q4_k_m";
 
-// Whether a recipe is a file type of GGUF: "q4_k_m", "iq2_xs".
+// Whether a recipe is a file type of GGUF: "q4_k_m", "iq2_xs"; or a size or an average width, of
+// which such mixes are.
 bool is_gguf_recipe(std::string_view weights);
 
 }  // namespace kvplan

@@ -84,7 +84,8 @@ constexpr std::array kFlags = {
 
     Flag{"weights", "RECIPE", model,
          "config (what the checkpoint says), a format (int4-g128), a file type (q4_k_m), "
-         "or either with exceptions (q4_k_m,head=q8_0)",
+         "either with exceptions (q4_k_m,head=q8_0), what the file takes (19.8GB) or an average "
+         "width (4.65bpw)",
          text<&R::weights>},
     Flag{"kv", "F[,V]", model, "format of keys and values, or of keys, values: fp8 or q8_0,q4_0",
          text<&R::kv>},

@@ -8,8 +8,10 @@
 #include "cli/local.h"
 #include "cli/roles.h"
 #include "cli/served_name.h"
+#include "cli/values.h"
 #include "engine/command_line.h"
 #include "engine/flags.h"
+#include "model/average.h"
 #include "model/recipe.h"
 #include "plan/layouts.h"
 
@@ -107,6 +109,19 @@ void choose_layout(const Request& request, Resolved& r, std::optional<std::int64
   validate(r.setup.model, p);
 }
 
+// "19.8GB", what a file takes on disk, is the average width that gives as much.
+std::string recipe_of(const std::string& typed, Resolved& r) {
+  const bool begins_as_size = !typed.empty() && typed[0] >= '0' && typed[0] <= '9';
+  if (!begins_as_size || typed.find("bpw") != typed.npos) return typed;
+  try {
+    const std::string recipe = average_recipe(r.as_read, size_of(typed));
+    note(r, "--weights", recipe, Basis::assumed, "the average of a file of " + typed);
+    return recipe;
+  } catch (Error& e) {
+    throw e.of("--weights");
+  }
+}
+
 // What the engine quantises while it loads counts for checkpoints in 16 bits alone.
 void choose_weights(const Request& typed, const Request& effective, Resolved& r) {
   const bool by_engine = effective.weights && !typed.weights;
@@ -114,7 +129,7 @@ void choose_weights(const Request& typed, const Request& effective, Resolved& r)
   if (by_engine && is_quantised(apply_recipe(r.as_read, "config"))) recipe = "config";
   if (!effective.weights)
     note(r, "--weights", "config", Basis::exact, "the formats of the checkpoint");
-  r.setup.model = apply_recipe(r.as_read, recipe);
+  r.setup.model = apply_recipe(r.as_read, recipe_of(recipe, r));
   if (typed.roles) keep_roles(r.setup.model, *typed.roles);
   if (!r.as_read.max_context)
     note(r, "--max-model-len", "32768", Basis::assumed,

@@ -18,11 +18,17 @@ std::string id_of(const Catalog& catalog, const std::string& name) {
   return name;
 }
 
+// "-q4_k_m.gguf"; a mix that is known by its size or average has no name of its own.
+std::string ending(const std::string& weights) {
+  const bool is_average = weights[0] >= '0' && weights[0] <= '9';
+  return (is_average ? "" : "-" + weights.substr(0, weights.find(','))) + ".gguf";
+}
+
 // The file that a name of a repository or a tag stands for.
 std::string file_of(std::string_view typed, const std::optional<std::string>& weights) {
   const TypedModel model = typed_model(typed);
   const std::string format = weights.value_or(model.weights.empty() ? "f16" : model.weights);
-  return (model.names.empty() ? std::string(typed) : model.names.front()) + "-" + format + ".gguf";
+  return (model.names.empty() ? std::string(typed) : model.names.front()) + ending(format);
 }
 
 bool is_what_a_tag_has(std::string_view typed, const std::optional<std::string>& weights) {
@@ -40,8 +46,7 @@ std::string served_name(const Catalog& catalog, std::string_view model, std::str
   if (engine == "ollama" && !looks_like_path(model) && is_what_a_tag_has(model, weights))
     return std::string(model);
   if (const auto entry = catalog.find("models", model))
-    return gguf ? entry->name + "-" + weights.value_or("f16") + ".gguf"
-                : id_of(catalog, entry->name);
+    return gguf ? entry->name + ending(weights.value_or("f16")) : id_of(catalog, entry->name);
   const std::filesystem::path path(model);
   if (!looks_like_path(model)) return gguf ? file_of(model, weights) : std::string(model);
   if (gguf || std::filesystem::is_directory(path)) return std::string(model);

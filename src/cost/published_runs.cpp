@@ -91,13 +91,15 @@ Shares shares_of(const RunLaw& law, RunTerm::Of of) {
   return {1, 1};
 }
 
-// The format of weights that no run had; empty: all were met.
+// The format of weights that no run had; empty: all were met. A mix known by its average is one of
+// formats that were.
 std::string_view unmet_format(const Launches& launches, const std::vector<std::string>& known) {
   for (const Launch& l : launches.all) {
     const Format* format = nullptr;
     if (const auto* gemm = std::get_if<GemmShape>(&l.shape)) format = gemm->weights;
     if (const auto* moe = std::get_if<MoeShape>(&l.shape)) format = moe->weights;
-    if (format && std::find(known.begin(), known.end(), format->name) == known.end())
+    if (format && format->mean_millibits == 0 &&
+        std::find(known.begin(), known.end(), format->name) == known.end())
       return format->name;
   }
   return {};

@@ -174,6 +174,14 @@ constexpr std::array kAliases = {
     Alias{"i4", "int4"},
     Alias{"e2m1", "fp4"},
     Alias{"fp4_e2m1", "nvfp4"},  // SGLang's cache: one scale byte per 16
+    Alias{"mlx-8bit", "mlx-8bit-g64"},
+    Alias{"mlx-6bit", "mlx-6bit-g64"},
+    Alias{"mlx-5bit", "mlx-5bit-g64"},
+    Alias{"mlx-4bit", "mlx-4bit-g64"},
+    Alias{"mlx-3bit", "mlx-3bit-g64"},
+    Alias{"bnb-4bit", "nf4"},
+    Alias{"bnb-nf4", "nf4"},
+    Alias{"bnb-8bit", "int8-channel"},
     Alias{"awq", "int4-g128-zp"},
     Alias{"gptq", "int4-g128-zp"},
     Alias{"w4a16", "int4-g128"},
@@ -213,6 +221,8 @@ std::int64_t tiles(std::int64_t size, std::int32_t tile) {
 }  // namespace
 
 Bytes payload_bytes(const Format& f, std::int64_t rows, std::int64_t columns) {
+  if (f.mean_millibits > 0)
+    return Bytes(ceil_div(checked_mul(checked_mul(rows, columns), f.mean_millibits), 8000));
   return Bytes(checked_mul(rows, checked_mul(ceil_div(columns, f.block_elements), f.block_bytes)));
 }
 

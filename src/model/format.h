@@ -32,6 +32,8 @@ struct Format {
   Scales scales = {};               // of matrices
   std::int32_t tensor_bytes = 0;    // constant per matrix (NVFP4's fp32 global scale)
   std::int32_t head_bytes = 0;      // of caches: scale bytes per head and token
+  std::int32_t mean_millibits =
+      0;  // of a mix known by its average: bits of 1,000 elements; 0: none
 
   friend bool operator==(const Format& a, const Format& b) { return a.name == b.name; }
 };

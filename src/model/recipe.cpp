@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "model/average.h"
 #include "model/file_type.h"
 #include "nearest.h"
 
@@ -85,14 +86,20 @@ std::string folded(std::string_view name) {
 
 void apply_base(std::string_view name, ModelSpec& model) {
   if (name == "config") return;
+  model.average = average_format(name);
   const FileType* type = find_file_type(folded(name));
-  if (type || find_format(name)) drop_old_scales(model);
+  if (type || model.average || find_format(name)) drop_old_scales(model);
+  if (model.average) return apply(model.average->format, model);
   if (type) return use_file_type(*type, model);
   if (find_format(name)) return apply(weight_format(name), model);
   if (folded(name).starts_with("ud_") || folded(name).ends_with("_k_xl"))
     throw Error("'" + std::string(name) + "' is a mix of its vendor's own, another for each model")
         .of("--weights")
-        .advise("Give the GGUF file itself: its header says what each tensor takes.");
+        .advise(
+            "Give the GGUF file itself, whose header says what each tensor takes, or the size that "
+            "its page says: --weights 19.8GB.");
+  if (name.ends_with("bpw"))
+    throw Error("'" + std::string(name) + "' is no average width of 1 to 16 bits").of("--weights");
   std::vector<std::string> known;
   for (const std::string_view recipe : recipe_names()) known.emplace_back(recipe);
   const std::string near = did_you_mean(name, known);

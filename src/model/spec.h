@@ -4,6 +4,7 @@
 // else consumes it.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "error.h"
+#include "model/average.h"
 #include "model/format.h"
 #include "units.h"
 
@@ -154,6 +156,8 @@ struct ModelSpec {
       nullptr;  // format of the checkpoint's unquantised tensors (bf16 where unknown)
   const Format* cache_hint = nullptr;  // KV format that the checkpoint asks for (kv_cache_scheme)
   std::string recipe = "config";       // how weight formats were chosen
+  std::shared_ptr<const OwnFormat>
+      average;  // of a recipe by its average width; weights point there
   std::vector<Warning> warnings;
 };
 

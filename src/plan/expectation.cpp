@@ -16,8 +16,9 @@ bool is_llamacpp(const EngineOptions& engine) {
   return engine.name == "llama.cpp" || engine.name == "ollama";
 }
 
-// q4_k, iq4_xs, tq1_0 …: data and scales in one block.
+// q4_k, iq4_xs, tq1_0 …: data and scales in one block; or a mix of them.
 bool is_ggml_block(const Format& format) {
+  if (format.mean_millibits > 0) return true;
   const auto name = format.name;
   return format.block_elements >= 32 &&
          (name.starts_with('q') || name.starts_with("iq") || name.starts_with("tq"));

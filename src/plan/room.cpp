@@ -19,6 +19,7 @@ Room::Room(const Setup& setup)
       replicas_(setup.deployment.parallel.dp),
       allowed_(allowed_by(setup.engine, setup.model)) {
   if (!setup.engine.kv_pool) budget_ = engine_->budget(setup.device.value());
+  if (budget_ && setup.model.average) budget_->weights.basis = Basis::assumed;
   pool_ = budget_ ? budget_->kv_pool.value : *setup.engine.kv_pool;
 }
 

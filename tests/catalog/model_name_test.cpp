@@ -40,6 +40,10 @@ constexpr Case kCases[] = {
     {"nvidia/Llama-3.1-405B-Instruct-FP8", "llama-3.1-405b-fp8", ""},
     {"mlx-community/Llama-3.3-70B-Instruct-4bit", "llama-3.3-70b", "mlx-4bit-g64"},
     {"unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit", "llama-3.1-8b", "nf4"},
+    {"turboderp/Llama-3.1-8B-Instruct-exl3:4.0bpw", "llama-3.1-8b",
+     "4.0bpw,embedding=fp16,head=fp6"},
+    {"some-org/Llama-3.3-70B-Instruct-4.25bpw-h8-exl2", "llama-3.3-70b",
+     "4.25bpw,embedding=fp16,head=int8"},
     {"unsloth/Llama-3.3-70B-Instruct", "llama-3.3-70b", ""},
 };
 

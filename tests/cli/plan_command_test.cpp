@@ -142,6 +142,20 @@ TEST_CASE("a plan takes one load: a list is refused, never cut to its first item
   CHECK_THROWS_AS(plan({"llama-3.1-8b", "rtx-4090", "--batch", "1,8"}), Error);
 }
 
+TEST_CASE("weights known by the size of their file are planned with llama.cpp, and assumed") {
+  const Document document = plan({"qwen3-32b", "rtx-3090", "--weights", "20.0GB"});
+  CHECK(text(at(std::get<Object>(at(document.body, "deployment").v), "engine")) == "llama.cpp");
+  const auto& budget = std::get<Object>(at(document.body, "budget").v);
+  // Less by the token table, of 151,936 x 5,120 of the model's 32.76 G parameters, which stays out.
+  const auto bytes = static_cast<double>(std::get<std::int64_t>(at(budget, "weights_bytes").v));
+  CHECK(bytes == doctest::Approx(20.0e9 * (1 - 0.7779 / 32.76)).epsilon(0.001));
+  const std::string command =
+      text(at(std::get<Object>(at(document.body, "plan").v), "command_line"));
+  CHECK(command.find("-m qwen3-32b.gguf") != std::string::npos);
+  CHECK_THROWS_WITH(plan({"qwen3-32b", "rtx-3090", "--weights", "20"}),
+                    doctest::Contains("has no unit"));
+}
+
 TEST_CASE("a tag of Ollama's library is planned with Ollama, in the format that it pulls") {
   const struct {
     Words question;

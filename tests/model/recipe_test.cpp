@@ -8,6 +8,7 @@
 #include <string>
 
 #include "catalog/catalog.h"
+#include "model/average.h"
 #include "model/file_type.h"
 #include "model/parameters.h"
 
@@ -193,4 +194,35 @@ TEST_CASE("every name of a recipe stands once") {
   auto names = recipe_names();
   std::sort(names.begin(), names.end());
   CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
+}
+
+// Sizes of bartowski/Meta-Llama-3.1-8B-Instruct-GGUF: a mix known by its file alone.
+TEST_CASE("weights known by the size of their file take as much, whatever the mix") {
+  const ModelSpec model = catalog().model("llama-3.1-8b");
+  for (const std::int64_t size : {4'920'000'000LL, 3'180'000'000LL, 8'540'000'000LL}) {
+    const std::string recipe = average_recipe(model, Bytes(size));
+    CAPTURE(recipe);
+    const double taken = resident_weights(apply_recipe(model, recipe)).real();
+    CHECK(taken == doctest::Approx(static_cast<double>(size)).epsilon(0.0005));
+  }
+}
+
+// 8,030,261,248 parameters, of which 266,240 in norms: (4.65 x 8,029,995,008 + 16 x 266,240) / 8.
+TEST_CASE("an average width is that of every matrix, and exceptions replace it") {
+  const ModelSpec model = apply_recipe(catalog().model("llama-3.1-8b"), "4.65bpw");
+  CHECK(resident_weights(model).n == doctest::Approx(4'667'967'078).epsilon(1e-6));
+  CHECK(format_in(model, 0, "self_attn.q_proj") == "4.650bpw");
+  const ModelSpec copy = apply_recipe(catalog().model("llama-3.1-8b"), "4.65bpw,attention=q8_0");
+  CHECK(format_in(copy, 0, "self_attn.q_proj") == "q8_0");
+  CHECK(format_in(copy, 0, "mlp.up_proj") == "4.650bpw");
+}
+
+TEST_CASE("a width or a size that no weights have is refused") {
+  for (const char* recipe : {"0.5bpw", "17bpw", "bpw", "-4bpw", "4.6.5bpw", "nanbpw", "4e0bpw"}) {
+    CAPTURE(recipe);
+    CHECK(refusal(recipe).find("is no average width") != std::string::npos);
+  }
+  const ModelSpec model = catalog().model("llama-3.1-8b");
+  for (const std::int64_t size : {std::int64_t(0), std::int64_t(500'000), std::int64_t(400) << 30})
+    CHECK_THROWS_WITH(average_recipe(model, Bytes(size)), doctest::Contains("in 1 to 16 bits"));
 }
