@@ -14,6 +14,11 @@ using namespace huggingface;
 constexpr std::string_view kNested[] = {"text_config", "language_config", "llm_config",
                                         "thinker_config"};
 
+std::string_view type_said(const Node& config) {
+  const Node* type = config.find("model_type");
+  return type && type->kind == Node::scalar ? std::string_view(type->text) : "";
+}
+
 // The text model's keys may be nested in a multimodal configuration.
 const Node& text_config(const Node& config) {
   for (const std::string_view name : kNested) {
@@ -23,6 +28,8 @@ const Node& text_config(const Node& config) {
       throw Error("expected a map of keys").of(std::string(name)).at_line(inner->line);
     return name == "thinker_config" ? text_config(*inner) : *inner;
   }
+  const Node* decoder = config.find("decoder");  // T5Gemma
+  if (decoder && decoder->kind == Node::map && find_family(type_said(config))) return *decoder;
   const bool wraps = config.find("vision_config") || config.find("audio_config");
   const bool bare = !config.find("hidden_size") && !config.find("d_model");
   if (wraps && bare)
@@ -128,7 +135,7 @@ void check_family(Draft& d) {
   if (d.keys.flag({"is_encoder_decoder"}))
     throw Error("model_type '" + d.model.model_type + "' is not known to kv-plan")
         .of("model_type")
-        .advise("kv-plan knows T5 and Whisper among models with an encoder.");
+        .advise("kv-plan knows T5, BART, Whisper and their kin among models with an encoder.");
   if (d.model.model_type.find("bert") != std::string::npos)
     throw Error("model_type '" + d.model.model_type + "' is an encoder that kv-plan does not know")
         .of("model_type")

@@ -30,7 +30,7 @@ std::int64_t bytes_of(const ModelSpec& model, CacheGroup::Kind kind) {
 
 TEST_CASE("families have the parameters of the modules that their code builds") {
   const Node file = read_tree(KVPLAN_SOURCE_DIR "/tests/truth/architectures.yaml");
-  for (const std::string_view part : {"architectures", "multimodal"})
+  for (const std::string_view part : {"architectures", "multimodal", "encoder_decoders"})
     for (const Node& row : file.find(part)->items) {
       const Node& config = *row.find("config");
       CAPTURE(config.find("model_type")->text);
@@ -138,4 +138,22 @@ TEST_CASE("Arctic has a dense feed-forward beside its experts") {
                  "num_local_experts: 128, num_experts_per_tok: 2, moe_layer_frequency: 1, "
                  "use_residual: true, vocab_size: 32000}"))
             .total == 478'584'608'768);
+}
+
+// facebook/bart-large: 12 layers of 16 heads of 64 keep keys and values of the decoder's own past,
+// and as much of each token that the encoder read.
+TEST_CASE("a decoder beside an encoder of text keeps its own past and the encoder's output") {
+  const ModelSpec bart = read(
+      "{model_type: bart, d_model: 1024, encoder_layers: 12, decoder_layers: 12, "
+      "encoder_attention_heads: 16, decoder_attention_heads: 16, encoder_ffn_dim: 4096, "
+      "decoder_ffn_dim: 4096, max_position_embeddings: 1024, vocab_size: 50265}");
+  CHECK(bytes_of(bart, CacheGroup::full) == 12 * 2 * 16 * 64 * 2);
+  std::size_t looking = 0;
+  for (const CacheGroup& g : cache_groups(bart, cache_formats("bf16")))
+    if (g.kind == CacheGroup::cross) looking += g.layers.size();
+  CHECK(looking == 12);
+  // facebook/bart-large's "400M": 50,265 x 1,024 + 2 x 1,026 x 1,024 + 2 x 2 x 1,024; 12 x (4 x
+  // 1,024 x 1,025 + 4,096 x 2,049 + 1,024 + 2 x 2,048); 12 x (8 x 1,024 x 1,025 + 4,096 x 2,049 +
+  // 1,024 + 3 x 2,048).
+  CHECK(count_parameters(bart).total == 406'291'456);
 }

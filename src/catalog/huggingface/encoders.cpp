@@ -2,38 +2,12 @@
 // Encoders: T5 and Whisper have one beside their decoder, BERT is nothing else. An encoder layer
 // sees every position at once and keeps nothing, a decoder layer keeps its own past and, once per
 // request, keys and values of the encoder's output.
+#include "catalog/huggingface/encoders.h"
+
 #include "catalog/huggingface/special.h"
 
 namespace kvplan::huggingface {
 namespace {
-
-void add_projection_set(Draft& d, Weights& w, bool cross, bool biased, bool k_biased) {
-  const std::int64_t width = d.heads * d.head_dim;
-  struct Row {
-    std::string_view own, other, bias;
-    std::int64_t rows, columns;
-    bool biased;
-  };
-  const Row rows[] = {
-      {"self_attn.q_proj", "encoder_attn.q_proj", "q_proj.bias", width, d.hidden, biased},
-      {"self_attn.k_proj", "encoder_attn.k_proj", "k_proj.bias", width, d.hidden, k_biased},
-      {"self_attn.v_proj", "encoder_attn.v_proj", "v_proj.bias", width, d.hidden, biased},
-      {"self_attn.o_proj", "encoder_attn.o_proj", "o_proj.bias", d.hidden, width, biased}};
-  for (const Row& r : rows) {
-    add_matrix(w, cross ? r.other : r.own, Role::attention, r.rows, r.columns);
-    if (r.biased) add_vector(w, r.bias, Role::attention, r.rows);
-  }
-}
-
-Attention all_heads(const Draft& d) { return {d.heads, d.heads, d.head_dim, d.head_dim}; }
-
-Layer encoder_layer(const Draft& d) {
-  Layer layer;
-  layer.role = Layer::encoder;
-  layer.mixer.kind = all_heads(d);
-  layer.mixer.causal = false;
-  return layer;
-}
 
 // T5 1.1 and its kin gate their feed-forward.
 void add_t5_feed_forward(Draft& d, Weights& w) {
@@ -63,6 +37,34 @@ void add_whisper_front(Draft& d) {
 }
 
 }  // namespace
+
+void add_projection_set(Draft& d, Weights& w, bool cross, bool biased, bool k_biased) {
+  const std::int64_t width = d.heads * d.head_dim;
+  struct Row {
+    std::string_view own, other, bias;
+    std::int64_t rows, columns;
+    bool biased;
+  };
+  const Row rows[] = {
+      {"self_attn.q_proj", "encoder_attn.q_proj", "q_proj.bias", width, d.hidden, biased},
+      {"self_attn.k_proj", "encoder_attn.k_proj", "k_proj.bias", width, d.hidden, k_biased},
+      {"self_attn.v_proj", "encoder_attn.v_proj", "v_proj.bias", width, d.hidden, biased},
+      {"self_attn.o_proj", "encoder_attn.o_proj", "o_proj.bias", d.hidden, width, biased}};
+  for (const Row& r : rows) {
+    add_matrix(w, cross ? r.other : r.own, Role::attention, r.rows, r.columns);
+    if (r.biased) add_vector(w, r.bias, Role::attention, r.rows);
+  }
+}
+
+Attention all_heads(const Draft& d) { return {d.heads, d.heads, d.head_dim, d.head_dim}; }
+
+Layer encoder_layer(const Draft& d) {
+  Layer layer;
+  layer.role = Layer::encoder;
+  layer.mixer.kind = all_heads(d);
+  layer.mixer.causal = false;
+  return layer;
+}
 
 void t5_layer(Draft& d, std::int64_t i, Layer& layer) {
   layer.mixer.kind = all_heads(d);

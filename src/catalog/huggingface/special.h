@@ -34,6 +34,14 @@ void whisper_layer(Draft&, std::int64_t i, Layer&);
 void finish_whisper(Draft&);
 void bert_layer(Draft&, std::int64_t i, Layer&);
 void finish_bert(Draft&);
+// seq2seq.cpp: BART's kin and T5Gemma
+void bart_layer(Draft&, std::int64_t i, Layer&);
+void finish_bart(Draft&);
+void finish_mbart(Draft&);
+void t5gemma_layer(Draft&, std::int64_t i, Layer&);
+void finish_t5gemma(Draft&);
+void t5gemma2_layer(Draft&, std::int64_t i, Layer&);
+void finish_t5gemma2(Draft&);
 // own_heads.cpp: layers have heads of their own number
 void step3_layer(Draft&, std::int64_t i, Layer&);
 void step3p5_layer(Draft&, std::int64_t i, Layer&);
