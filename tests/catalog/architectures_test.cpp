@@ -30,7 +30,7 @@ std::int64_t bytes_of(const ModelSpec& model, CacheGroup::Kind kind) {
 
 TEST_CASE("families have the parameters of the modules that their code builds") {
   const Node file = read_tree(KVPLAN_SOURCE_DIR "/tests/truth/architectures.yaml");
-  for (const std::string_view part : {"architectures", "multimodal", "encoder_decoders"})
+  for (const std::string_view part : {"architectures", "multimodal", "encoder_decoders", "later"})
     for (const Node& row : file.find(part)->items) {
       const Node& config = *row.find("config");
       CAPTURE(config.find("model_type")->text);
@@ -156,4 +156,63 @@ TEST_CASE("a decoder beside an encoder of text keeps its own past and the encode
   // 1,024 x 1,025 + 4,096 x 2,049 + 1,024 + 2 x 2,048); 12 x (8 x 1,024 x 1,025 + 4,096 x 2,049 +
   // 1,024 + 3 x 2,048).
   CHECK(count_parameters(bart).total == 406'291'456);
+}
+
+// Layers of GLM-5 Next with KDA keep 64 states of 128 x 128 in fp32 and three rows of 3 x 8,192;
+// the fourth keeps latents of 512 without a rotary part and, for every 16 tokens, an index key.
+TEST_CASE("GLM-5 Next keeps states, latents without a rotary part and pooled index keys") {
+  const ModelSpec model = read(
+      "{model_type: glm5_next_text, hidden_size: 4096, num_hidden_layers: 4, "
+      "num_attention_heads: 64, head_dim: 0, intermediate_size: 12288, vocab_size: 154880, "
+      "kv_lora_rank: 512, q_lora_rank: 1536, qk_nope_head_dim: 256, qk_rope_head_dim: 0, "
+      "v_head_dim: 256, hc_mult: 4, index_head_dim: 128, index_n_heads: 32, index_topk: 2048, "
+      "index_kpool: 16, linear_num_heads: 64, linear_head_dim: 128, linear_conv_kernel_dim: 4, "
+      "layer_types: [linear_attention, linear_attention, linear_attention, indexed_attention]}");
+  CHECK(bytes_of(model, CacheGroup::latent) == 512 * 2);
+  CHECK(bytes_of(model, CacheGroup::index) == 128 * 2 / 16);
+  CHECK(bytes_of(model, CacheGroup::state) == 3LL * (64 * 128 * 128 * 4 + 3 * 3 * 8192 * 2));
+}
+
+// Mistral Large 4: every fourth layer's row has no rotary part of 64.
+TEST_CASE("latents of Mistral Large 4 are narrower in layers without rotary positions") {
+  const std::string config =
+      "model_type: mistral_large4_text, hidden_size: 6144, num_hidden_layers: 4, "
+      "num_attention_heads: 64, intermediate_size: 24576, vocab_size: 204800, kv_lora_rank: 512, "
+      "qk_nope_head_dim: 64, qk_rope_head_dim: 64, v_head_dim: 128, index_head_dim: 128, "
+      "index_n_heads: 32, index_topk: 2048";
+  CHECK(bytes_of(read("{" + config + "}"), CacheGroup::latent) == (3 * 576 + 512) * 2);
+  // The last of three layers that share reads the second's rows.
+  const ModelSpec shared = read("{" + config +
+                                ", indexer_types: [full, full, shared, full], "
+                                "kv_source_layers: [0, 1, 1, 3]}");
+  CHECK(bytes_of(shared, CacheGroup::latent) == (2 * 576 + 512) * 2);
+  CHECK(bytes_of(shared, CacheGroup::index) == 3 * 128 * 2);
+}
+
+// GLM-5.2 without its list: index_topk_freq 4 after the first layers leaves three of eight layers
+// their own keys (transformers' GlmMoeDsaConfig: full where max(i - 2 + 1, 0) is a multiple of 4).
+TEST_CASE("a frequency says which layers own an indexer where no list does") {
+  const ModelSpec model = read(
+      "{model_type: glm_moe_dsa, hidden_size: 2048, num_hidden_layers: 8, num_attention_heads: 16, "
+      "intermediate_size: 4096, vocab_size: 1000, kv_lora_rank: 512, q_lora_rank: 768, "
+      "qk_nope_head_dim: 128, qk_rope_head_dim: 64, v_head_dim: 128, index_head_dim: 128, "
+      "index_n_heads: 16, index_topk: 2048, index_topk_freq: 4}");
+  CHECK(bytes_of(model, CacheGroup::index) == 3 * 128 * 2);  // layers 0, 1 and 5
+}
+
+// dots3: layers that slide keep latents of their own rank for the window.
+TEST_CASE("a window over latents keeps their own rank") {
+  const ModelSpec model = read(
+      "{model_type: dots3_note_text, hidden_size: 1024, num_hidden_layers: 2, "
+      "num_attention_heads: 16, intermediate_size: 4096, vocab_size: 1000, kv_lora_rank: 512, "
+      "q_lora_rank: 256, qk_nope_head_dim: 128, qk_rope_head_dim: 64, v_head_dim: 128, "
+      "index_head_dim: 128, index_n_heads: 16, index_topk: 2048, sliding_window: 512, "
+      "layer_types: [indexed_attention, sliding_attention], per_layer_config: {1: {kv_lora_rank: "
+      "1024, num_attention_heads: 8, num_key_value_heads: 8}}}");
+  std::int64_t windowed = 0;
+  for (const CacheGroup& g : cache_groups(model, cache_formats("bf16")))
+    if (std::holds_alternative<Window>(g.law))
+      windowed += static_cast<std::int64_t>(bytes_per_token(g));
+  CHECK(windowed == (1024 + 64) * 2);
+  CHECK(bytes_of(model, CacheGroup::latent) == (512 + 64 + 1024 + 64) * 2);
 }

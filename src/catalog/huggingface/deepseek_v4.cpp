@@ -54,6 +54,8 @@ void add_projections(Draft& d, Layer& layer) {
   add_vector(w, "self_attn.attn_sink", Role::attention, d.heads);
 }
 
+}  // namespace
+
 // Hyper-connections: `m` residual streams, mixed by m (m + 2) weights of all streams.
 void add_hyper_connection(Draft& d, Weights& w, std::string_view name) {
   const std::int64_t m = d.keys.integer({"hc_mult"}, 0, 64).value_or(0);
@@ -62,8 +64,6 @@ void add_hyper_connection(Draft& d, Weights& w, std::string_view name) {
   const std::int64_t outputs = m * (m + 2);
   add_vector(w, name, Role::mlp, product(outputs, m, d.hidden) + outputs + 3);
 }
-
-}  // namespace
 
 void deepseek_v4_layer(Draft& d, std::int64_t i, Layer& layer) {
   const Keys& k = d.keys;

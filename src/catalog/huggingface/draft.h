@@ -79,7 +79,10 @@ void add_experts(Draft&, Layer&, const Experts&);           // experts.cpp
 void add_mlp(Draft&, std::int64_t i, Layer&);               // experts.cpp
 // state.cpp
 void add_gated_delta_net(Draft&, Layer&);
-void add_kda(Draft&, Layer&);
+// With whole products for both gates where `full_rank`.
+void add_kda(Draft&, Layer&, bool full_rank = false);
+// deepseek_v4.cpp: `hc_mult` residual streams, mixed
+void add_hyper_connection(Draft&, Weights&, std::string_view name);
 Recurrent add_mamba2(Draft&, Layer&);
 Recurrent add_mamba1(Draft&, Layer&, std::int64_t inner);
 std::int64_t time_step_rank(const Draft&);  // of Mamba

@@ -75,8 +75,8 @@ std::int64_t shared_width(const Draft& d, const Experts& e) {
   const auto whole = k.integer({"shared_expert_intermediate_size", "share_expert_dim",
                                 "share_expert_dims", "shared_intermediate_size"});
   const auto count = k.uniform(kShared);
-  const auto each =
-      k.integer({"moe_shared_expert_intermediate_size", "moe_shared_intermediate_size"});
+  const auto each = k.integer({"moe_shared_expert_intermediate_size",
+                               "moe_shared_intermediate_size", "shared_experts_intermediate_size"});
   if (whole) return *whole;
   if (each) return *each * count.value_or(1);
   return count.value_or(0) * e.width;

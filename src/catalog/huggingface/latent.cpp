@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multi-head latent attention (DeepSeek-V2 report, section 2.1) and the indexer of DeepSeek sparse
 // attention (DeepSeek-V3.2 report, section 2.1).
+#include <algorithm>
+
 #include "catalog/huggingface/draft.h"
 
 namespace kvplan::huggingface {
 namespace {
 
 // Only "full" layers own an indexer and its keys; "shared" ones use another layer's choice
-// (GLM-5.2). A layer beyond the list (MTP) is built like the last.
+// (GLM-5.2). Where no list says so, every `index_topk_freq`-th layer after the first ones is full.
 bool owns_indexer(const Draft& d, std::int64_t i) {
-  d.keys.pass_over({"index_topk_freq", "index_skip_topk_offset", "index_share_for_mtp_iteration"});
+  d.keys.pass_over({"index_share_for_mtp_iteration"});
+  const std::int64_t every = d.keys.count_or({"index_topk_freq"}, 1),
+                     first = d.keys.integer({"index_skip_topk_offset"}).value_or(2);
   const auto type = d.keys.entry_text({"indexer_types"}, i);
   if (type && *type != "full" && *type != "shared")
     d.keys.refuse({"indexer_types"}, "kv-plan does not know '" + *type + "'");
-  return !type || *type == "full";
+  return type ? *type == "full" : std::max<std::int64_t>(i - first + 1, 0) % every == 0;
 }
 
 void add_indexer(Draft& d, std::int64_t i, Layer& layer, std::int64_t q_rank) {
@@ -47,16 +51,23 @@ void add_queries(Draft& d, Layer& layer, std::int64_t rows, std::optional<std::i
 
 void add_latent_attention(Draft& d, std::int64_t i, Layer& layer) {
   const Keys& k = d.keys;
+  const auto own = own_keys(d, i);  // dots3
+  const auto count = [&](std::string_view name, std::int64_t otherwise) {
+    return own ? own->count_or({name}, otherwise) : otherwise;
+  };
+  if (own) own->pass_over({"num_key_value_heads"});
   Latent l;
-  l.heads = d.heads;
-  l.latent = k.count({"kv_lora_rank"});
-  l.rope = k.count({"qk_rope_head_dim"});
-  l.nope = k.count({"qk_nope_head_dim"});
+  l.heads = count("num_attention_heads", d.heads);
+  l.latent = count("kv_lora_rank", k.count({"kv_lora_rank"}));
+  l.rope = k.integer({"qk_rope_head_dim"}).value_or(-1);
+  if (l.rope < 0) k.required({"qk_rope_head_dim"});
+  l.nope = count("qk_nope_head_dim", k.count({"qk_nope_head_dim"}));
   const auto v_width = k.integer({"v_head_dim"}, 1);
   l.v_width = v_width ? *v_width : d.hidden / d.heads;  // MiniCPM3 leaves it out
   layer.mixer.kind = l;
-  layer.mixer.reach = {All{}};
-  k.pass_over({"layer_types", "qk_head_dim"});
+  const bool slides = k.entry_text({"layer_types"}, i) == "sliding_attention";
+  layer.mixer.reach = {slides ? reach_of(d, i) : Reach(All{})};
+  k.pass_over({"qk_head_dim"});
 
   Weights& w = layer.weights;
   const auto q_rank = k.integer({"q_lora_rank"}, 1);
@@ -73,7 +84,7 @@ void add_latent_attention(Draft& d, std::int64_t i, Layer& layer) {
   }
   if (k.flag({"mla_use_output_gate"}))
     add_matrix(w, "self_attn.g_proj", Role::attention, l.heads * l.v_width, d.hidden);
-  add_indexer(d, i, layer, q_rank.value_or(d.hidden));
+  if (!slides) add_indexer(d, i, layer, q_rank.value_or(d.hidden));
 }
 
 }  // namespace kvplan::huggingface

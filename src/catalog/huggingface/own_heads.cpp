@@ -74,7 +74,7 @@ void laguna_layer(Draft& d, std::int64_t i, Layer& layer) {
   const std::string kind = gating ? gating->text : "true";
   if (kind == "true" || kind == "per-head")
     add_gate(d, layer, a.heads);
-  else if (kind != "false")
+  else
     add_gate(d, layer, a.heads * a.v_width);
   d.keys.pass_over({"swa_attention_sink_enabled", "moe_router_logit_softcapping"});
   add_experts_or_mlp(d, i, layer);

@@ -174,7 +174,7 @@ constexpr Wrapper kWrappers[] = {
     {"paligemma", "headless_siglip", paligemma},
     {"gemma3 shieldgemma2", "headless_siglip", gemma3},
     {"gemma4", "gemma4_vision", gemma4, true},
-    {"mistral3 lighton_ocr", "pixtral", mistral3},
+    {"mistral3 lighton_ocr mistral_large4", "pixtral", mistral3},
     {"idefics2", "idefics2", idefics2},
     {"idefics3 smolvlm", "idefics3", idefics3},
     {"internvl_chat", "intern_vit_6b", internvl},

@@ -75,15 +75,18 @@ std::int64_t glm_ocr(const Tower& t) {
   const std::int64_t width = t.width(), out = t.v.count({"out_hidden_size"}), merge = t.merge(),
                      heads = t.v.count_or({"num_heads", "num_attention_heads"}, 16);
   if (width % heads != 0) t.v.refuse({"num_heads"}, "does not divide the width");
+  const std::int64_t inner =
+      t.v.count_or({"projection_intermediate_size"}, out * t.v.count_or({"in_channels"}, 3));
   Count c;
   c.linear(t.patch(), width, true);
   c.add(count_blocks({t.depth(), width, t.inner(), true, true, true, false}));
+  if (!t.v.flag({"attention_bias"}, true)) c.n -= product(5 * width + 2 * t.inner(), t.depth());
   c.vectors(2 * t.depth(), width / heads);
   c.vectors(1, width);
   c.linear(product(width, merge, merge), out, true);
   c.linear(out, out, false);
   c.vectors(2, out);
-  c.linear(out, 9 * out, false);
+  c.linear(out, 3 * inner, false);
   return c.n;
 }
 
@@ -109,12 +112,42 @@ std::int64_t molmo2(const Tower& t) {
   return c.n;
 }
 
+// Hunyuan 4: one position more than the largest image has patches; a convolution joins patches, a
+// product follows; a learned row ends a line.
+std::int64_t hy_v4_vl(const Tower& t) {
+  const std::int64_t width = t.width(), out = t.v.count({"out_hidden_size"}),
+                     side = t.v.count({"max_image_size"}) / t.v.count({"patch_size"}),
+                     joined = product(t.merge(), t.merge(), width);
+  Count c;
+  c.linear(t.patch(), width, true);
+  c.vectors(product(side, side) + 1, width);
+  c.add(count_blocks({t.depth(), width, t.inner()}));
+  c.linear(joined, joined, true);
+  c.linear(joined, out, true);
+  c.vectors(1, out);
+  c.vectors(1, width);
+  return c.n;
+}
+
+// Muse Glimmer: patches of two frames, a table of positions, norms before and after the blocks.
+std::int64_t muse_glimmer(const Tower& t) {
+  const std::int64_t frames = t.v.count_or({"patch_temporal"}, 2);
+  Count c;
+  c.linear(product(frames, t.patch()), t.width(), false);
+  c.add(product(t.v.count({"pos_emb_height"}), t.v.count({"pos_emb_width"}), t.width()));
+  c.vectors(4, t.width());
+  c.add(count_blocks({t.depth(), t.width(), t.inner()}));
+  return c.n;
+}
+
 constexpr ImageEncoder kEncoders[] = {
+    {"hy_v4_vl_vision", hy_v4_vl},
+    {"muse_glimmer_vision", muse_glimmer},
     {"video_llama_3_vision", video_llama3},
     {"ovis2_vision", ovis2},
     {"sam_vision_model", sam},
     {"step3p5_vision", step3p7},
-    {"glm_ocr_vision", glm_ocr},
+    {"glm_ocr_vision glm5_next_vision", glm_ocr},
     {"ernie4_5_vl_moe_vision", ernie_vl},
     {"molmo2_vision", molmo2},
 };

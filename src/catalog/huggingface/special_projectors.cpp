@@ -105,7 +105,19 @@ std::int64_t one_product(const Joint& j) {
   return c.n;
 }
 
+// Four joined patches through two products, then one to the text model's width.
+std::int64_t muse_glimmer(const Joint& j) {
+  const std::int64_t inner = j.top.count_or({"projector_hidden_size"}, 4096);
+  Count c;
+  c.linear(j.top.count_or({"out_hidden_size"}, 4 * j.width()), inner, false);
+  c.linear(inner, inner, false);
+  c.linear(inner, j.hidden, false);
+  return c.n;
+}
+
 constexpr Wrapper kWrappers[] = {
+    {"hy_v4_vl", "hy_v4_vl_vision", nullptr},
+    {"muse_glimmer", "muse_glimmer_vision", muse_glimmer},
     {"aria", "idefics3_vision", aria},
     {"deepseek_vl", "siglip_vision_model", two_biased},
     {"video_llava", "clip_vision_model", video_llava},
@@ -114,6 +126,7 @@ constexpr Wrapper kWrappers[] = {
     {"got_ocr2 pp_chart2table", "sam_vision_model", got_ocr2},
     {"step3p7", "step3p5_vision", step3p7},
     {"glm_ocr", "glm_ocr_vision", nullptr},
+    {"glm5_next", "glm5_next_vision", nullptr},
     {"ernie4_5_vl_moe ernie4_5_moe_vl", "ernie4_5_vl_moe_vision", ernie_vl},
     {"molmo2", "molmo2_vision", molmo2},
     {"exaone4_5", "exaone4_5_vision", nullptr},

@@ -48,13 +48,13 @@ void add_gated_delta_net(Draft& d, Layer& layer) {
   matrix(layer, "linear_attn.out_proj", d.hidden, values);
 }
 
-void add_kda(Draft& d, Layer& layer) {
+void add_kda(Draft& d, Layer& layer, bool full_rank) {
   // transformers v5 takes the keys out of their map.
   const auto inner = d.keys.if_inside({"linear_attn_config"});
   const Keys& k = inner ? *inner : d.keys;
   Recurrent r;
   r.kind = Recurrent::kda;
-  r.k_heads = r.v_heads = k.count({"linear_num_heads", "num_heads"});
+  r.k_heads = r.v_heads = k.count({"linear_num_heads", "num_heads", "num_attention_heads"});
   r.k_width = r.v_width = k.count({"linear_head_dim", "head_dim"});
   r.taps = k.count({"linear_conv_kernel_dim", "short_conv_kernel_size"});
   const std::int64_t width = r.v_heads * r.v_width;
@@ -66,10 +66,14 @@ void add_kda(Draft& d, Layer& layer) {
   vector(layer, "self_attn.conv1d", product(r.conv_channels, r.taps));
   vector(layer, "self_attn.A_log", r.v_heads);
   vector(layer, "self_attn.dt_bias", width);
-  matrix(layer, "self_attn.f_a_proj", r.v_width, d.hidden, Sharding::replicated);
-  matrix(layer, "self_attn.f_b_proj", width, r.v_width);
+  if (full_rank) {
+    matrix(layer, "self_attn.f_proj", width, d.hidden);
+  } else {
+    matrix(layer, "self_attn.f_a_proj", r.v_width, d.hidden, Sharding::replicated);
+    matrix(layer, "self_attn.f_b_proj", width, r.v_width);
+  }
   matrix(layer, "self_attn.b_proj", r.v_heads, d.hidden);
-  if (k.flag({"use_full_rank_gate"})) {
+  if (full_rank || k.flag({"use_full_rank_gate"})) {
     matrix(layer, "self_attn.g_proj", width, d.hidden);
   } else {
     matrix(layer, "self_attn.g_a_proj", r.v_width, d.hidden, Sharding::replicated);

@@ -39,6 +39,12 @@ void arctic_layer(Draft& d, std::int64_t i, Layer& layer) {
   add_norm(d, layer.weights, "residual_layernorm", d.hidden);
 }
 
+// Beam: the gate of each head's output has a bias.
+void beam_layer(Draft& d, std::int64_t i, Layer& layer) {
+  decoder_layer(d, i, layer);
+  add_vector(layer.weights, "self_attn.gate_bias", Role::attention, d.heads);
+}
+
 // Grok: from its second version a dense feed-forward stands beside the experts.
 void grok_layer(Draft& d, std::int64_t i, Layer& layer) {
   d.keys.pass_over({"max_attn_value", "sliding_window_size", "global_attn_every_n"});
@@ -87,6 +93,14 @@ void finish_opt(Draft& d) {
   add_matrix(ends, "project_out", Role::mlp, width, d.hidden);
 }
 
+// StarCoder 2: `use_bias` is of the feed-forward too.
+void starcoder2_layer(Draft& d, std::int64_t i, Layer& layer) {
+  decoder_layer(d, i, layer);
+  if (!d.keys.flag({"use_bias"})) return;
+  add_vector(layer.weights, "mlp.up_proj.bias", Role::mlp, d.inner, Sharding::split);
+  add_vector(layer.weights, "mlp.down_proj.bias", Role::mlp, d.hidden);
+}
+
 // Persimmon: norms of queries and keys have biases.
 void persimmon_layer(Draft& d, std::int64_t i, Layer& layer) {
   decoder_layer(d, i, layer);
@@ -116,27 +130,49 @@ void gpt_oss_layer(Draft& d, std::int64_t i, Layer& layer) {
   layer.weights.insert(layer.weights.end(), biases.begin(), biases.end());
 }
 
-// MiniMax-M3: an indexer chooses blocks of the past in the layers that `sparse_attention_freq`
-// marks.
-void minimax_m3_layer(Draft& d, std::int64_t i, Layer& layer) {
-  decoder_layer(d, i, layer);
-  d.keys.pass_over({"num_mtp_modules"});  // num_nextn_predict_layers counts the modules that exist
-  const auto sparse = d.keys.if_inside({"sparse_attention_config"});
-  if (!sparse) return;
-  sparse->pass_over({"sparse_init_block", "sparse_local_block", "sparse_score_type",
-                     "sparse_disable_index_value"});
+namespace {
+
+// The checkpoint has a map of keys, transformers v5 takes them out of it and lists layers by type.
+std::optional<Sparse> minimax_m3_indexer(Draft& d, std::int64_t i) {
+  const auto map = d.keys.if_inside({"sparse_attention_config"});
+  const Keys& k = map ? *map : d.keys;
+  k.pass_over({"sparse_init_block", "sparse_local_block", "index_local_blocks", "sparse_score_type",
+               "sparse_disable_index_value"});
+  const auto heads = k.integer({"sparse_num_index_heads", "index_n_heads"}, 1),
+             width = k.integer({"sparse_index_dim", "index_head_dim"}, 1),
+             blocks = k.integer({"sparse_topk_blocks", "index_topk_blocks"}, 1),
+             block = k.integer({"sparse_block_size", "index_block_size"}, 1);
+  const auto type = d.keys.entry_text({"layer_types"}, i);
+  const bool marked = type ? *type == "minimax_m3_sparse"
+                           : map && map->flag({"use_sparse_attention"}) &&
+                                 map->entry_integer({"sparse_attention_freq"}, i).value_or(1) != 0;
+  if (!marked) return std::nullopt;
+  if (!heads || !width || !blocks || !block)
+    d.keys.required({"sparse_num_index_heads", "index_n_heads"});
   Sparse s;
-  s.heads = sparse->count({"sparse_num_index_heads"});
-  s.width = sparse->count({"sparse_index_dim"});
-  s.top_entries = sparse->count({"sparse_topk_blocks"}) * sparse->count({"sparse_block_size"});
-  const bool marked = sparse->entry_integer({"sparse_attention_freq"}, i).value_or(1) != 0;
-  if (!sparse->flag({"use_sparse_attention"}) || !marked) return;
+  s.heads = heads.value_or(1);
+  s.width = width.value_or(1);
+  s.top_entries = blocks.value_or(1) * block.value_or(1);
+  return s;
+}
+
+}  // namespace
+
+// MiniMax-M3: an indexer chooses blocks of the past in marked layers.
+void minimax_m3_layer(Draft& d, std::int64_t i, Layer& layer) {
+  d.keys.pass_over({"num_mtp_modules"});  // num_nextn_predict_layers counts the modules that exist
+  add_heads(d, layer, attention_shape(d), All{});
+  add_experts_or_mlp(d, i, layer);
+  add_layer_norms(d, layer);
+  const auto s = minimax_m3_indexer(d, i);
+  if (!s) return;
   layer.mixer.sparse = s;
   Weights& w = layer.weights;
-  add_matrix(w, "self_attn.index_q_proj", Role::attention, s.heads * s.width, d.hidden);
-  add_matrix(w, "self_attn.index_k_proj", Role::attention, s.width, d.hidden, Sharding::replicated);
-  add_vector(w, "self_attn.index_q_norm", Role::norm, s.width);
-  add_vector(w, "self_attn.index_k_norm", Role::norm, s.width);
+  add_matrix(w, "self_attn.index_q_proj", Role::attention, s->heads * s->width, d.hidden);
+  add_matrix(w, "self_attn.index_k_proj", Role::attention, s->width, d.hidden,
+             Sharding::replicated);
+  add_vector(w, "self_attn.index_q_norm", Role::norm, s->width);
+  add_vector(w, "self_attn.index_k_norm", Role::norm, s->width);
 }
 
 // Llama 3.2 Vision: some layers attend to image tokens only; the embedding table has eight more

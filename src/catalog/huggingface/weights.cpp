@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "catalog/huggingface/draft.h"
 
 namespace kvplan::huggingface {
@@ -63,7 +65,9 @@ void add_norm(const Draft& draft, Weights& weights, std::string_view name, std::
 }
 
 void add_layer_norms(const Draft& draft, Layer& layer) {
-  for (int i = 0; i < draft.family.norms; ++i)
+  // HyperCLOVA X and LFM3 may leave out the norms behind the blocks.
+  const bool behind = draft.keys.flag({"use_post_norm", "use_sandwich_norm"}, true);
+  for (int i = 0; i < (behind ? draft.family.norms : std::min(draft.family.norms, 2)); ++i)
     add_norm(draft, layer.weights, kNormNames[i], draft.hidden);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hidden size, layers, heads, vocabulary and context under all their spellings.
 #include "catalog/huggingface/draft.h"
+#include "word_list.h"
 
 namespace kvplan::huggingface {
 namespace {
@@ -32,6 +33,8 @@ std::int64_t kv_head_count(const Draft& d) {
       1);
   const auto nested = k.if_inside({"attn_config"});  // MPT, DBRX
   if (one || (nested && nested->text({"attn_type"}) == "multiquery_attention")) return 1;
+  // StarCoder says it by the flag alone, whatever was saved beside it.
+  if (k.has({"multi_query"}) && has_word(d.family.types, "gpt_bigcode")) return d.heads;
   if (groups && k.flag({"multi_query_attention"})) return *groups;
   if (counted) return *counted;
   if (nested)
@@ -41,8 +44,8 @@ std::int64_t kv_head_count(const Draft& d) {
 
 std::int64_t head_width(const Draft& d, bool latent) {
   const Keys& k = d.keys;
-  if (const auto width = k.integer({"head_dim", "attention_head_dim", "kv_channels", "d_kv"}, 1))
-    return *width;
+  constexpr std::string_view kWidth[] = {"head_dim", "attention_head_dim", "kv_channels", "d_kv"};
+  if (const auto width = k.integer(kWidth, latent ? 0 : 1)) return *width;
   if (d.hidden % d.heads == 0) return d.hidden / d.heads;
   if (latent) return 0;
   throw Error("hidden_size " + std::to_string(d.hidden) + " is not a multiple of " +
