@@ -25,7 +25,7 @@ using Problem = std::variant<StreamShape, GemmShape, DecodeAttentionShape, Laten
                              PrefillAttentionShape, LaunchShape>;
 
 // What the products of a kernel are made of: how many an instruction does depends on it.
-enum class Arithmetic { floats, bf16_pairs, word_pairs, byte_quads, bf16_tiles, byte_tiles };
+enum class Arithmetic { floats, bf16_pairs, word_pairs, byte_quads, bf16_tiles, word_tiles };
 
 struct Run {
   virtual ~Run() = default;

@@ -24,6 +24,16 @@ std::int64_t nibble_column(std::int64_t column) {
   return column / 128 * 128 + (in_half % 2 * 2 + upper) * 32 + in_half / 2;
 }
 
+// Where byte `column` of a row lies in blocks of up to `most` rows, of which 64 bytes of 16 rows,
+// or of those that are left, make `parts` tiles, four bytes of each row in turn. The first of them.
+std::int64_t tile_place(const Activations& x, std::int64_t row, std::int64_t column,
+                        std::int64_t most, std::int64_t parts, std::int64_t row_bytes) {
+  const std::int64_t m0 = row / most * most, rows = std::min(most, x.padded - m0);
+  const std::int64_t panel = (row - m0) / 16, width = std::min<std::int64_t>(16, rows - 16 * panel);
+  return parts * (m0 * row_bytes + column / 64 * 64 * rows + panel * 1024) +
+         column % 64 / 4 * 4 * width + row % 16 * 4 + column % 4;
+}
+
 }  // namespace
 
 Activations::Activations(const std::vector<std::uint16_t>& bits, std::int64_t rows,
@@ -40,6 +50,8 @@ Activations::Activations(const std::vector<std::uint16_t>& bits, std::int64_t ro
       nibble_words(padded * k),
       nibble_offsets(padded * k / 8),
       step(static_cast<std::size_t>(padded), 1.0f),
+      tile_pairs(padded * k),
+      tile_bytes(2 * padded * k),
       bytes(padded * k),
       byte_lanes(padded * k),
       byte_sums(padded * k / 16),
@@ -48,6 +60,7 @@ Activations::Activations(const std::vector<std::uint16_t>& bits, std::int64_t ro
     float largest = 0;
     for (std::int64_t i = 0; i < k; ++i) {
       const std::uint16_t number = bits[row * k + i];
+      tile_pairs.data()[tile_place(*this, row, 2 * i, kTilePairRows, 1, 2 * k) / 2] = number;
       bf16[row * stride + i] = pairs.data()[place(*this, row, i, 32, k)] = number;
       fp32[row * stride + i] = floats.data()[place(*this, row, i, 16, k)] = from_bf16(number);
       largest = std::max(largest, std::abs(from_bf16(number)));
@@ -57,6 +70,11 @@ Activations::Activations(const std::vector<std::uint16_t>& bits, std::int64_t ro
     for (std::int64_t i = 0; i < k; ++i) {
       const auto word = static_cast<std::int16_t>(std::lround(fp32[row * stride + i] / step[row]));
       words.data()[place(*this, row, i, 32, k)] = word;
+      const int upper = (word + 128) >> 8;
+      const std::int64_t upper_place = tile_place(*this, row, i, kTileByteRows, 2, k);
+      const std::int64_t in_panel = std::min<std::int64_t>(16, padded - row / 16 * 16);
+      tile_bytes.data()[upper_place] = static_cast<std::int8_t>(upper);
+      tile_bytes.data()[upper_place + 64 * in_panel] = static_cast<std::int8_t>(word - 256 * upper);
       const std::int64_t nibble = nibble_column(i);
       nibble_words.data()[place(*this, row, nibble, 128, k)] = word;
       const std::int64_t lane = nibble / 128 * 16 + nibble % 32 / 2;

@@ -121,7 +121,7 @@ struct Loop {
 };
 // The widest of a kind first.
 constexpr std::array kLoops = {
-    Loop{Arithmetic::byte_tiles, Isa::amx, kTileSums * 256 * 64, kTileRounds,
+    Loop{Arithmetic::word_tiles, Isa::amx, kTileSums * 256 * 32, kTileRounds,
          in_tiles<tiles::Int8>},
     Loop{Arithmetic::bf16_tiles, Isa::amx, kTileSums * 256 * 32, kTileRounds,
          in_tiles<tiles::Bf16>},

@@ -18,8 +18,6 @@ namespace {
 // Sums of floats, or activations rounded to 16 bits of the largest in a row.
 constexpr double kTolerance = 0x1p-16;
 constexpr std::int64_t kCheckedRows = 32;
-// Rows of W that stay in a near cache while more than 16 rows of x pass.
-constexpr std::int64_t kChunkBytes = 256 * kKiB;
 constexpr std::int64_t kFloatsOfChunk = kMiB;  // of W, for libraries without bf16
 
 struct Layout {
@@ -69,14 +67,8 @@ class GemmRun : public BestOfRun {
 
   void multiply(int thread) {
     const Slice rows = rows_of(thread);
-    const std::int64_t count = rows.last - rows.first;
-    const std::int64_t chunk =
-        shape_.m <= kGemvRows ? count : std::max<std::int64_t>(8, kChunkBytes / layout_.row);
-    for (std::int64_t first = 0; first < count; first += chunk)
-      kernel_.run({place_.of(thread) + first * layout_.row,
-                   scales_of(thread, count) + first * layout_.scales,
-                   std::min(chunk, count - first), &x_,
-                   y_.data() + (rows.first + first) * x_.padded});
+    kernel_.run({place_.of(thread), scales_of(thread, rows.last - rows.first),
+                 rows.last - rows.first, &x_, y_.data() + rows.first * x_.padded});
   }
 
   void add(const GemmLibrary& library) {
@@ -185,7 +177,7 @@ class GemmRun : public BestOfRun {
 }  // namespace
 
 std::unique_ptr<CpuRun> gemm_run(const CpuContext& context, const GemmShape& shape) {
-  const GemvChoice kernel = gemv_kernel(*shape.weights, context.isa);
+  const GemvChoice kernel = gemv_kernel(*shape.weights, context.isa, shape.m);
   if (!kernel.run || shape.k % (kernel.rounds_x ? kByteBlock : kGemvBlock) != 0) return nullptr;
   return std::make_unique<GemmRun>(context, shape, kernel);
 }

@@ -15,9 +15,10 @@
 
 namespace kvplan {
 
-constexpr std::int64_t kGemvBlock = 128;  // k is a multiple of this
-constexpr std::int64_t kGemvRows = 16;    // at most so many rows of x
-constexpr std::int64_t kTileRows = 8;     // of x in a tile
+constexpr std::int64_t kGemvBlock = 128;                        // k is a multiple of this
+constexpr std::int64_t kGemvRows = 16;                          // at most so many rows of x
+constexpr std::int64_t kTileRows = 8;                           // of x in a tile
+constexpr std::int64_t kTilePairRows = 64, kTileByteRows = 32;  // of x in a block
 constexpr std::int64_t kByteBlock = 256;  // numbers of x that are rounded to 8 bits together
 
 // Numbers of one row: `step` times these; the same with four of each 16 in turn; sums of each 16.
@@ -49,6 +50,11 @@ struct Activations {
   // -8 Σ of the words that meet in each of 16 lanes, for every 128: [tile][group][row][16].
   Lines<std::int32_t> nibble_offsets;
   std::vector<float> step;  // [padded]
+  // For tiles of AMX, in blocks of rows, of each in panels of up to 16: the bf16 numbers, two and
+  // two, [block][k / 32][panel][16][row][2]; and the words as 256 times one byte and another, four
+  // and four, [block][k / 64][panel][2 bytes][16][row][4].
+  Lines<std::uint16_t> tile_pairs;
+  Lines<std::int8_t> tile_bytes;
 
   // Block b of 256 numbers rounded to 8 bits of the largest of them; where k holds whole blocks.
   // Of a tile of `rows` rows from m0 on, row `row` of the tile.
@@ -86,6 +92,8 @@ GemvKernel gemv_avx2(const Format&);
 GemvKernel gemv_avx512(const Format&);
 GemvKernel gemv_dot_pairs(const Format&);
 GemvKernel gemv_dot_words(const Format&);
+GemvKernel gemv_amx_pairs(const Format&);
+GemvKernel gemv_amx_words(const Format&);
 struct GemvChoice {
   GemvKernel run = nullptr;                             // nullptr when no kernel reads the format
   std::optional<Arithmetic> arithmetic = std::nullopt;  // empty: of whole numbers, by plain loops
@@ -93,7 +101,7 @@ struct GemvChoice {
 };
 // Of ggml's blocks.
 GemvChoice gemv_blocks(const Format&, Isa);
-// The best that runs at `isa`.
-GemvChoice gemv_kernel(const Format&, Isa isa);
+// The best that runs at `isa` for so many rows of x.
+GemvChoice gemv_kernel(const Format&, Isa isa, std::int64_t rows);
 
 }  // namespace kvplan

@@ -24,16 +24,24 @@ class Shapes {
   }
   // A smaller A, B or C takes less time by its rows alone.
   KVPLAN_AMX void set(int tile, int rows, std::int64_t row_bytes) {
-    bytes_[16 + 2 * tile] = static_cast<std::uint8_t>(row_bytes);
-    bytes_[48 + tile] = static_cast<std::uint8_t>(rows);
+    const auto width = static_cast<std::uint8_t>(row_bytes),
+               height = static_cast<std::uint8_t>(rows);
+    changed_ = changed_ || bytes_[16 + 2 * tile] != width || bytes_[48 + tile] != height;
+    bytes_[16 + 2 * tile] = width;
+    bytes_[48 + tile] = height;
   }
-  KVPLAN_AMX void apply() const { asm volatile("ldtilecfg %0" : : "m"(bytes_)); }
+  // Where something changed, clears all tiles.
+  KVPLAN_AMX void apply() {
+    if (changed_) asm volatile("ldtilecfg %0" : : "m"(bytes_));
+    changed_ = false;
+  }
   KVPLAN_AMX ~Shapes() { asm volatile("tilerelease"); }
   Shapes(const Shapes&) = delete;  // a thread has one set of tiles
   Shapes& operator=(const Shapes&) = delete;
 
  private:
   alignas(64) std::array<std::uint8_t, 64> bytes_ = {1};  // palette 1
+  bool changed_ = false;
 };
 
 template <int kTile>
@@ -47,6 +55,29 @@ template <int kTile>
 template <int kTile>
 [[gnu::always_inline]] KVPLAN_AMX inline void store(void* to, std::int64_t stride = 64) {
   asm volatile("tilestored %%tmm%c2, (%0,%1,1)" : : "r"(to), "r"(stride), "i"(kTile) : "memory");
+}
+
+// Tiles 0 to kTiles - 1 side by side.
+template <int kTiles>
+[[gnu::always_inline]] KVPLAN_AMX inline void clear_first() {
+  if constexpr (kTiles > 0) {
+    clear_first<kTiles - 1>();
+    clear<kTiles - 1>();
+  }
+}
+template <int kTiles>
+[[gnu::always_inline]] KVPLAN_AMX inline void load_first(const float* from, std::int64_t stride) {
+  if constexpr (kTiles > 0) {
+    load_first<kTiles - 1>(from, stride);
+    load<kTiles - 1>(from + (kTiles - 1) * kRows, stride);
+  }
+}
+template <int kTiles>
+[[gnu::always_inline]] KVPLAN_AMX inline void store_first(float* to, std::int64_t stride) {
+  if constexpr (kTiles > 0) {
+    store_first<kTiles - 1>(to, stride);
+    store<kTiles - 1>(to + (kTiles - 1) * kRows, stride);
+  }
 }
 
 // Pairs of bf16 add to fp32, whose denormal results become 0.

@@ -94,7 +94,7 @@ class Conductor {
     session_.read.how = stream_->description();
     for (const Arithmetic arithmetic :
          {Arithmetic::floats, Arithmetic::bf16_pairs, Arithmetic::word_pairs,
-          Arithmetic::byte_quads, Arithmetic::bf16_tiles, Arithmetic::byte_tiles})
+          Arithmetic::byte_quads, Arithmetic::bf16_tiles, Arithmetic::word_tiles})
       if (const auto rate = backend_.peak(arithmetic))
         session_.peaks.push_back({arithmetic, *rate});
   }

@@ -125,8 +125,8 @@ std::string_view name_of(Arithmetic arithmetic) {
       return "int8";
     case Arithmetic::bf16_tiles:
       return "bf16 in tiles";
-    case Arithmetic::byte_tiles:
-      return "int8 in tiles";
+    case Arithmetic::word_tiles:
+      return "int16 in tiles";
   }
   return "";
 }

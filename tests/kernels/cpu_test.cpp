@@ -63,6 +63,26 @@ TEST_CASE("weight streaming agrees with the reference in every format and number
   }
 }
 
+TEST_CASE("tiles meet rows of x in blocks, columns in pieces and rows of weights in chunks") {
+  if (best_isa() < Isa::amx) {
+    MESSAGE("skipped: this CPU has no AMX, or its system does not permit it");
+    return;
+  }
+  const auto backend = backend_at(Isa::amx);
+  for (const char* name : {"bf16", "fp16", "fp8", "int8-channel", "int4-g128"})
+    for (const std::int64_t m : {6, 24, 33, 90, 150}) {
+      CAPTURE(name);
+      CAPTURE(m);
+      // Of 140 rows for each thread, 128 are a chunk; pieces have 2,048 or 4,096 columns.
+      for (const GemmShape& shape : {GemmShape{m, 420, 2176, &format_named(name)},
+                                     GemmShape{m, 53, 8320, &format_named(name)}}) {
+        const auto run = backend->prepare(shape);
+        REQUIRE(run);
+        CHECK(run->error() <= 1);
+      }
+    }
+}
+
 TEST_CASE("weights in ggml's blocks agree with the reference at every instruction set") {
   for (const char* name : {"q8_0", "q4_0", "q4_k", "q5_k", "q6_k", "q2_k", "q3_k"}) {
     const Format& format = format_named(name);
@@ -188,7 +208,7 @@ TEST_CASE("what the products of a kernel are made of has a peak at its instructi
     CHECK(backend->peak(Arithmetic::floats).value() > FlopsPerSecond(1e8));
     for (const Arithmetic one : {Arithmetic::bf16_pairs, Arithmetic::byte_quads})
       CHECK(backend->peak(one).has_value() == (isa >= Isa::dot));
-    for (const Arithmetic one : {Arithmetic::bf16_tiles, Arithmetic::byte_tiles})
+    for (const Arithmetic one : {Arithmetic::bf16_tiles, Arithmetic::word_tiles})
       CHECK(backend->peak(one).has_value() == (isa == Isa::amx));
     for (const char* name : {"bf16", "fp16", "int8-channel", "int4-g128"}) {
       const auto run = backend->prepare(GemmShape{8, 64, 256, &format_named(name)});
