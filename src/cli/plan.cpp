@@ -87,7 +87,7 @@ PlanFacts facts_of(const Request& request, Resolved& r, Trace* trace) {
   f.asked = asked_load(request, r, f.lengths);
   const Tokens usual = std::min(kUsersContext, r.longest());
   f.sizing = sizing(r.setup, f.asked, usual, r.longest());
-  choose_length(request, r, f);
+  choose_length(r, f);
   f.sizing = sizing(r.setup, f.asked, usual, r.longest());
   f.rates = decode_answer(r.setup, rate_loads(r, f.sizing, f.asked), trace);
   f.fast_enough = fast_enough(request, f.rates);

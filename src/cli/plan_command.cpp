@@ -48,16 +48,18 @@ void add_command(Document& document, Object& plan, const Resolved& r, const Plan
                                " in its place: the engine does not make one while it loads.");
 }
 
-void choose_length(const Request& request, Resolved& r, PlanFacts& f) {
-  f.longest =
-      std::min(f.sizing.capacity.max_context.value_or(f.sizing.max_context.value_or(r.longest())),
-               r.longest());
-  if (is_llama_cpp(r) || r.setup.engine.name == "ideal" || r.setup.engine.max_model_len ||
-      request.max_model_len || !f.sizing.fits || f.longest >= r.longest())
-    return;
-  f.refused_length = r.longest();
+void choose_length(Resolved& r, PlanFacts& f) {
+  const std::string& engine = r.setup.engine.name;
+  const auto asked = r.setup.engine.max_model_len;
+  const Tokens wanted = asked.value_or(r.longest());
+  f.longest = std::min(
+      f.sizing.capacity.max_context.value_or(f.sizing.max_context.value_or(wanted)), wanted);
+  if (is_llama_cpp(r) || engine == "ideal" || !f.sizing.fits || f.longest >= wanted) return;
+  if (asked && engine != "vllm") return;  // others shorten what was asked of them
+  f.starts = !asked;
+  f.refused_length = wanted;
   Setup here = r.setup;
-  const auto longest = largest(1, r.longest().n, [&](std::int64_t n) {
+  const auto longest = largest(1, wanted.n, [&](std::int64_t n) {
     here.engine.max_model_len = Tokens(n);
     const Room room(here);
     const Bytes pool = std::max(room.pool(), Bytes(0));

@@ -90,6 +90,10 @@ std::string refusal(const Resolved& r, const PlanFacts& f) {
   if (!f.sizing.fits)
     return fmt::format("No: {} leaves {} for the cache, less than one useful sequence.", who,
                        shown(value(f.sizing.pool)));
+  if (!f.starts)
+    return fmt::format(
+        "No: vllm would refuse to start {} with --max-model-len {}: at most {} tokens fit.", who,
+        f.refused_length->n, tokens_text(f.longest));
   const DecodeRow& row = f.rates.rows.front();
   const double each = tokens_per_second(1, *row.step.seconds);
   return fmt::format(
@@ -103,7 +107,7 @@ std::string refusal(const Resolved& r, const PlanFacts& f) {
 
 std::string lead_of(const Resolved& r, const PlanFacts& f) {
   if (const auto text = closed_by_setting(r, f)) return *text;
-  if (!f.yes()) return refusal(r, f) + remedy(r, f);
+  if (!f.yes()) return refusal(r, f) + (f.sizing.fits && !f.starts ? "" : remedy(r, f));
   const std::string who = subject(r);
   if (f.asked) {
     const std::string each = each_text(f.rates.rows.front());
@@ -120,7 +124,7 @@ std::string lead_of(const Resolved& r, const PlanFacts& f) {
 }
 
 std::optional<std::string> default_length_note(const Resolved& r, const PlanFacts& f) {
-  if (!f.refused_length || r.setup.engine.name != "vllm") return std::nullopt;
+  if (!f.refused_length || !f.starts || r.setup.engine.name != "vllm") return std::nullopt;
   return fmt::format(
       "vLLM would refuse to start at the model's own length of {} tokens: hence --max-model-len "
       "{}.",

@@ -27,10 +27,11 @@ struct PlanFacts {
   LayoutSearch layouts;
   std::vector<Rung> ladder;              // of weight formats, for the need's length
   Tokens longest;                        // request that the engine accepts
-  std::optional<Tokens> refused_length;  // the model's own, where the engine would refuse it
+  std::optional<Tokens> refused_length;  // the model's own or the asked one, where it is refused
+  bool starts = true;                    // with the length that was asked of it
   bool fast_enough = true;
 
-  bool yes() const { return sizing.fits && fast_enough; }
+  bool yes() const { return sizing.fits && starts && fast_enough; }
 };
 
 std::string lead_of(const Resolved&, const PlanFacts&);

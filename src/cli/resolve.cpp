@@ -131,6 +131,13 @@ void choose_weights(const Request& typed, const Request& effective, Resolved& r)
     note(r, "--weights", "config", Basis::exact, "the formats of the checkpoint");
   r.setup.model = apply_recipe(r.as_read, recipe_of(recipe, r));
   if (typed.roles) keep_roles(r.setup.model, *typed.roles);
+  if (const auto& asked = r.setup.engine.max_model_len;
+      asked && r.as_read.max_context && *asked > *r.as_read.max_context)
+    r.warnings.push_back(
+        {"beyond-model-context",
+         std::to_string(asked->n) + " tokens are more than the " +
+             std::to_string(r.as_read.max_context->n) +
+             " that the model was made for: engines refuse them unless told not to"});
   if (!r.as_read.max_context)
     note(r, "--max-model-len", "32768", Basis::assumed,
          "the configuration names no longest context");

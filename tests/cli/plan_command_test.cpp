@@ -142,6 +142,21 @@ TEST_CASE("a plan takes one load: a list is refused, never cut to its first item
   CHECK_THROWS_AS(plan({"llama-3.1-8b", "rtx-4090", "--batch", "1,8"}), Error);
 }
 
+// vllm/v1/core/kv_cache_utils.py, _check_enough_kv_cache_memory: one request of max_model_len.
+TEST_CASE("a length for which vLLM would refuse to start is a no, with the one that it accepts") {
+  const auto lead = [](const char* length, const char* engine) {
+    return plan({"llama-3.1-8b", "rtx-4090", "--max-model-len", length, "--engine", engine}).lead;
+  };
+  CHECK(lead("100000", "vllm").front().starts_with("No: vllm would refuse to start"));
+  CHECK(lead("100000", "vllm").front().find("at most 47,552 tokens") != std::string::npos);
+  CHECK(lead("47552", "vllm").front().starts_with("Yes"));
+  CHECK(lead("100000", "sglang").front().starts_with("Yes"));  // it shortens the request
+  const Document refused = plan({"llama-3.1-8b", "rtx-4090", "--max-model-len", "100000"});
+  const std::string command =
+      text(at(std::get<Object>(at(refused.body, "plan").v), "command_line"));
+  CHECK(command.find("--max-model-len 47552") != std::string::npos);
+}
+
 TEST_CASE("weights known by the size of their file are planned with llama.cpp, and assumed") {
   const Document document = plan({"qwen3-32b", "rtx-3090", "--weights", "20.0GB"});
   CHECK(text(at(std::get<Object>(at(document.body, "deployment").v), "engine")) == "llama.cpp");
