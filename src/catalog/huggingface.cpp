@@ -82,7 +82,8 @@ Node defaults_of(const Family& family, const Node& text, bool nested) {
 }
 
 bool is_tied(const Draft& d) {
-  constexpr std::string_view kTied[] = {"tie_word_embeddings", "weight_tying"};
+  constexpr std::string_view kTied[] = {"tie_word_embeddings", "weight_tying",
+                                        "share_input_output_layers"};
   return d.top.flag(kTied, d.keys.flag(kTied, d.family.tied));
 }
 

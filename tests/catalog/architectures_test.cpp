@@ -216,3 +216,53 @@ TEST_CASE("a window over latents keeps their own rank") {
   CHECK(windowed == (1024 + 64) * 2);
   CHECK(bytes_of(model, CacheGroup::latent) == (512 + 64 + 1024 + 64) * 2);
 }
+
+// apple/OpenELM-270M: 16 layers of 12 to 20 heads in groups of four, feed-forwards of half to four
+// times the width, rounded to 256; 271,527,168 parameters in the published file.
+TEST_CASE("heads and feed-forwards of OpenELM widen from layer to layer") {
+  const ModelSpec model = read(
+      "{model_type: openelm, model_dim: 1280, num_transformer_layers: 16, head_dim: 64, "
+      "num_query_heads: [12, 12, 12, 12, 12, 16, 16, 16, 16, 16, 16, 16, 20, 20, 20, 20], "
+      "num_kv_heads: [3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5], ffn_dim_divisor: 256, "
+      "ffn_multipliers: [0.5, 0.73, 0.97, 1.2, 1.43, 1.67, 1.9, 2.13, 2.37, 2.6, 2.83, 3.07, 3.3, "
+      "3.53, 3.77, 4.0], ffn_with_glu: true, normalize_qk_projections: true, "
+      "share_input_output_layers: true, max_context_length: 2048, vocab_size: 32000}");
+  CHECK(count_parameters(model).total == 271'527'168);
+  CHECK(bytes_of(model, CacheGroup::full) == (5 * 3 + 7 * 4 + 4 * 5) * 2 * 64 * 2);
+  CHECK(model.max_context->n == 2048);
+}
+
+// NX-AI/xLSTM-7b: 32 blocks of 8 heads, each a matrix of 256 x 512, a row of 256 and a number in
+// fp32; 6,865,424,896 parameters in the published file.
+TEST_CASE("xLSTM keeps a matrix, a row and a number a head") {
+  const ModelSpec model = read(
+      "{model_type: xlstm, embedding_dim: 4096, num_blocks: 32, num_heads: 8, head_dim: 512, "
+      "qk_dim_factor: 0.5, v_dim_factor: 1.0, ffn_proj_factor: 2.667, "
+      "ffn_round_up_to_multiple_of: 64, vocab_size: 50304, tie_word_embeddings: false}");
+  CHECK(count_parameters(model).total == 6'865'424'896);
+  CHECK(bytes_of(model, CacheGroup::full) == 0);
+  CHECK(bytes_of(model, CacheGroup::state) == 32LL * 8 * (256 * 512 + 256 + 1) * 4);
+}
+
+// DeciLM: of four layers two keep 4 KV heads of 128, two keep 2.
+TEST_CASE("layers of DeciLM have KV heads of their own number") {
+  CHECK(bytes_of(read("{model_type: deci, hidden_size: 4096, num_hidden_layers: 4, "
+                      "num_attention_heads: 32, num_key_value_heads_per_layer: [4, 4, 2, 2], "
+                      "intermediate_size: 14336, vocab_size: 32000}"),
+                 CacheGroup::full) == (4 + 4 + 2 + 2) * 2 * 128 * 2);
+}
+
+// Inkling: beside a window of 16 heads or the whole past of 8, each layer keeps three rows of what
+// its four convolutions saw: keys, values and twice the width.
+TEST_CASE("layers of Inkling keep rows of their convolutions beside keys and values") {
+  const ModelSpec model = read(
+      "{model_type: inkling_text, hidden_size: 6144, num_hidden_layers: 2, head_dim: 128, "
+      "num_attention_heads: 64, num_key_value_heads: 8, swa_num_key_value_heads: 16, "
+      "swa_num_attention_heads: 64, swa_head_dim: 128, sliding_window_size: 512, "
+      "intermediate_size: 24576, vocab_size: 201024, layer_types: [hybrid_sliding, hybrid], "
+      "mlp_layer_types: [dense, dense], conv_kernel_size: 4, d_rel: 16, rel_extent: 1024}");
+  CHECK(bytes_of(model, CacheGroup::full) == 2 * 8 * 128 * 2);
+  CHECK(bytes_of(model, CacheGroup::window) == 2 * 16 * 128 * 2);
+  CHECK(bytes_of(model, CacheGroup::state) ==
+        3 * 2 * ((2 * 16 * 128 + 2 * 6144) + (2 * 8 * 128 + 2 * 6144)));
+}

@@ -181,7 +181,8 @@ namespace {
 
 // Rows whose layers need keys of their own: gguf_attention_test.cpp, gguf_state_test.cpp and
 // gguf_encoder_test.cpp compare these.
-constexpr std::string_view kByThemselves = "deci deepseek4 gemma3n gemma4 llada llama4 mimo2 t5";
+constexpr std::string_view kByThemselves =
+    "deci deepseek4 gemma3n gemma4 llada llama4 mimo2 openelm t5";
 
 // One of these is a configuration of the family; which, depends on its experts.
 constexpr const char* kExperts[] = {

@@ -231,3 +231,16 @@ TEST_CASE(
   CHECK(warnings("deepseek2", "attn_v_b").empty());
   CHECK(warnings("minicpm3", "attn_kv_b").empty());
 }
+
+TEST_CASE("heads that widen from layer to layer are the same (OpenELM)") {
+  GgufWriter w = file_of("openelm", {{"block_count", 3},
+                                     {"embedding_length", 1280},
+                                     {"attention.key_length", 64},
+                                     {"attention.value_length", 64}});
+  w.i32s("openelm.attention.head_count", {12, 16, 20});
+  w.i32s("openelm.attention.head_count_kv", {3, 4, 5});
+  w.i32s("openelm.feed_forward_length", {768, 2560, 5120});
+  check_caches(w, R"({"model_type": "openelm", "model_dim": 1280, "num_transformer_layers": 3,
+                      "head_dim": 64, "num_query_heads": [12, 16, 20], "num_kv_heads": [3, 4, 5],
+                      "ffn_multipliers": [0.5, 2.0, 4.0], "vocab_size": 32000})");
+}

@@ -64,6 +64,27 @@ std::int64_t flamingo(const Keys& k, std::int64_t hidden) {
   return c.n;
 }
 
+// Voxtral Realtime: a causal Whisper with rotary positions, heads narrower than the width and a
+// gated feed-forward.
+std::int64_t voxtral_realtime(const Keys& k, std::int64_t hidden) {
+  const std::int64_t width = width_of(k), inner = k.count_or({"intermediate_size"}, 5120),
+                     heads = k.count_or({"num_attention_heads"}, 32) * k.count_or({"head_dim"}, 64);
+  Count block;
+  block.linear(width, 3 * heads, false);
+  block.linear(heads, width, true);
+  block.vectors(2, heads);  // biases of queries and values
+  block.linear(width, 2 * inner, false);
+  block.linear(inner, width, true);
+  block.vectors(2, width);
+  Count c;
+  c.add(whisper_front(k));
+  c.add(product(block.n, k.count_or({"num_hidden_layers"}, 32)));
+  c.add(width);
+  c.linear(4 * width, hidden, false);
+  c.linear(hidden, hidden, false);
+  return c.n;
+}
+
 // Rotary positions; four frames joined pass twice the hidden width.
 std::int64_t glm_asr(const Keys& k, std::int64_t hidden) {
   Count c;
@@ -165,6 +186,7 @@ constexpr Shape kShapes[] = {
     {"qwen2_5_omni qwen2_5_omni_thinker", qwen25_omni},
     {"qwen3_omni_moe qwen3_omni_moe_thinker qwen3_asr", qwen3_omni},
     {"voxtral", voxtral},
+    {"voxtral_realtime", voxtral_realtime},
 };
 
 const Shape* find_shape(std::string_view type) {
@@ -183,6 +205,7 @@ void add_encoder(Draft& d, const Shape& shape, const Node& config) {
 }  // namespace
 
 void read_audio(Draft& d) {
+  if (read_granite_speech(d)) return;
   const auto thinker = d.top.if_inside({"thinker_config"});
   const Node* config = (thinker ? *thinker : d.top).find({"audio_config"});
   if (!config) config = d.keys.find({"audio_config"});

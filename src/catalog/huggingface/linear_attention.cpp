@@ -108,6 +108,63 @@ void recurrent_gemma_layer(Draft& d, std::int64_t i, Layer& layer) {
   add_layer_norms(d, layer);
 }
 
+// xLSTM-7B (Beck et al. 2025): each head keeps a matrix of keys and values, a row of keys and a
+// maximum in fp32; input and forget gates are a number a head, the output's gate is as wide as it.
+void xlstm_layer(Draft& d, std::int64_t, Layer& layer) {
+  const Keys& k = d.keys;
+  const auto scaled = [&](std::string_view name, double otherwise) {
+    const double factor = k.number({name}).value_or(otherwise);
+    if (!(factor > 0 && factor < 64)) k.refuse({name}, "out of range");
+    return static_cast<std::int64_t>(factor * static_cast<double>(d.hidden));
+  };
+  const std::int64_t keys = scaled("qk_dim_factor", 0.5), values = scaled("v_dim_factor", 1),
+                     inner = round_up(scaled("ffn_proj_factor", 2.667),
+                                      k.count_or({"ffn_round_up_to_multiple_of"}, 64));
+  if (keys % d.heads != 0 || values % d.heads != 0)
+    k.refuse({"num_heads"}, "does not divide the widths of keys and values");
+  if (k.flag({"use_bias"})) k.refuse({"use_bias"}, "kv-plan knows xLSTM without biases only");
+  if (k.text({"weight_mode"}, "single") != "single")
+    k.refuse({"weight_mode"}, "kv-plan knows separate projections only");
+  k.pass_over({"add_out_norm",
+               "add_qk_norm",
+               "add_post_norm",
+               "add_post_blocks_norm",
+               "chunk_size",
+               "chunkwise_kernel",
+               "head_dim",
+               "inference_state_dtype",
+               "max_inference_chunksize",
+               "mlstm_round_up_to_multiple_of",
+               "step_kernel",
+               "sequence_kernel",
+               "igate_bias_init_range",
+               "add_embedding_dropout",
+               "add_forward_backend_padding",
+               "autocast_kernel_dtype",
+               "gate_soft_cap",
+               "mode",
+               "norm_reduction_force_float32",
+               "force_bos_token_insert"});
+  Recurrent r;
+  r.kind = Recurrent::lightning;
+  r.k_heads = r.v_heads = d.heads;
+  r.k_width = 1;
+  r.v_width = keys / d.heads * (values / d.heads + 1) + 1;
+  layer.mixer.kind = r;
+  for (const std::string_view name : {"mlstm_layer.q", "mlstm_layer.k"})
+    add_state_matrix(d, layer, name, keys);
+  for (const std::string_view name : {"mlstm_layer.v", "mlstm_layer.ogate_preact"})
+    add_state_matrix(d, layer, name, values);
+  for (const std::string_view name : {"mlstm_layer.igate_preact", "mlstm_layer.fgate_preact"})
+    add_state_matrix(d, layer, name, d.heads);
+  Weights& w = layer.weights;
+  add_vector(w, "mlstm_layer.gate_preact.bias", Role::state, 2 * d.heads);
+  add_vector(w, "mlstm_layer.multihead_norm", Role::norm, values);
+  add_matrix(w, "mlstm_layer.out_proj", Role::state, d.hidden, values);
+  add_feed_forward(d, w, Role::mlp, inner, d.hidden);
+  add_layer_norms(d, layer);
+}
+
 // RWKV-4: time mixing keeps three rows (numerator, denominator, maximum) in fp32, and each half of
 // a layer its last input.
 void rwkv_widths(Draft& d) {

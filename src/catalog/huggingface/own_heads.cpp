@@ -2,6 +2,8 @@
 // Decoders whose layers have heads of their own number: Step 3.5 and 3.7, Laguna, MiMo-V2; and
 // Step 3, whose queries pass a shared narrow row. Sources: huggingface/transformers v5 and vLLM's
 // step3_text.py.
+#include <algorithm>
+
 #include "catalog/huggingface/special.h"
 
 namespace kvplan::huggingface {
@@ -99,6 +101,53 @@ void step3_layer(Draft& d, std::int64_t i, Layer& layer) {
   add_matrix(w, "self_attn.o_proj", Role::attention, d.hidden, a.heads * a.v_width);
   add_experts_or_mlp(d, i, layer);
   add_layer_norms(d, layer);
+}
+
+// DeciLM: KV heads of each layer's own number.
+void decilm_layer(Draft& d, std::int64_t i, Layer& layer) {
+  constexpr std::string_view kHeads[] = {"num_key_value_heads_per_layer"};
+  Attention a = attention_shape(d);
+  a.kv_heads = d.keys.entry_integer(kHeads, i).value_or(a.kv_heads);
+  if (a.kv_heads < 1) d.keys.refuse(kHeads, "a layer has no heads");
+  require_groups(d, a, kHeads);
+  add_heads(d, layer, a, All{});
+  add_mlp(d, i, layer);
+  add_layer_norms(d, layer);
+}
+
+namespace {
+
+// A multiple of `divisor` near `wanted`, and at least nine tenths of it.
+std::int64_t near_multiple(double wanted, std::int64_t divisor) {
+  const auto nearest = static_cast<std::int64_t>(wanted + static_cast<double>(divisor) / 2);
+  std::int64_t n = std::max(divisor, nearest / divisor * divisor);
+  if (static_cast<double>(n) < 0.9 * wanted) n += divisor;
+  return n;
+}
+
+}  // namespace
+
+// OpenELM (Mehta et al. 2024): heads and feed-forwards widen from layer to layer.
+void openelm_layer(Draft& d, std::int64_t i, Layer& layer) {
+  const Keys& k = d.keys;
+  Attention a = attention_shape(d);
+  a.heads = k.entry_integer({"num_query_heads"}, i).value_or(0);
+  a.kv_heads = k.entry_integer({"num_kv_heads"}, i).value_or(0);
+  if (a.heads < 1 || a.kv_heads < 1) k.refuse({"num_query_heads"}, "a layer has no heads");
+  require_groups(d, a, {"num_query_heads"});
+  const Node* multiple = k.entry({"ffn_multipliers"}, i);
+  const double wanted = multiple ? multiple->number().value_or(0) : 0;
+  if (!(wanted > 0 && wanted < 64)) k.refuse({"ffn_multipliers"}, "out of range");
+  if (!k.flag({"ffn_with_glu"}, true)) k.refuse({"ffn_with_glu"}, "kv-plan knows it gated only");
+  add_heads(d, layer, a, All{});
+  if (k.flag({"normalize_qk_projections"}))
+    add_vector(layer.weights, "self_attn.qk_norms", Role::norm, 2 * a.k_width);
+  const std::int64_t inner =
+      near_multiple(wanted * static_cast<double>(d.hidden), k.count_or({"ffn_dim_divisor"}, 256));
+  add_feed_forward(d, layer.weights, Role::mlp, inner, d.hidden);
+  add_layer_norms(d, layer);
+  k.pass_over({"activation_fn_name", "num_gqa_groups", "qkv_multipliers", "rope_max_length",
+               "normalization_layer_name"});
 }
 
 // MiMo-V2: sliding layers (1 in the pattern) have heads and widths of their own.

@@ -194,7 +194,7 @@ constexpr Wrapper kWrappers[] = {
     {"qwen2_5_vl qwen2_5_omni qwen2_5_omni_thinker", "qwen2_5_vl", nullptr},
     {"qwen3_vl qwen3_vl_moe qwen3_omni_moe qwen3_omni_moe_thinker", "qwen3_vl", nullptr},
     {"qwen3_5 qwen3_5_moe", "qwen3_5", nullptr},
-    {"glm4v glm4v_moe glm46v", "glm4v_vision", nullptr},
+    {"glm4v glm4v_moe glm46v glmga", "glm4v_vision", nullptr},
 };
 
 }  // namespace

@@ -51,10 +51,15 @@ void bailing_hybrid_layer(Draft&, std::int64_t i, Layer&);
 void dots3_layer(Draft&, std::int64_t i, Layer&);
 void mistral_large4_layer(Draft&, std::int64_t i, Layer&);
 void finish_mistral_large4(Draft&);
+// inkling.cpp
+void inkling_widths(Draft&);
+void inkling_layer(Draft&, std::int64_t i, Layer&);
 // own_heads.cpp: layers have heads of their own number
 void step3_layer(Draft&, std::int64_t i, Layer&);
 void step3p5_layer(Draft&, std::int64_t i, Layer&);
 void step3p5_mtp_layer(Draft&, std::int64_t last, Layer&);
+void decilm_layer(Draft&, std::int64_t i, Layer&);
+void openelm_layer(Draft&, std::int64_t i, Layer&);
 void laguna_layer(Draft&, std::int64_t i, Layer&);
 void mimo_v2_layer(Draft&, std::int64_t i, Layer&);
 // longcat.cpp
@@ -69,11 +74,13 @@ void zamba2_layer(Draft&, std::int64_t i, Layer&);
 void minimax_layer(Draft&, std::int64_t i, Layer&);
 void bailing_linear_layer(Draft&, std::int64_t i, Layer&);
 void recurrent_gemma_layer(Draft&, std::int64_t i, Layer&);
+void xlstm_layer(Draft&, std::int64_t i, Layer&);
 void rwkv_widths(Draft&);
 void rwkv_layer(Draft&, std::int64_t i, Layer&);
 // variations.cpp: decoders that deviate in one place
 void falcon_layer(Draft&, std::int64_t i, Layer&);
 void ernie_vl_layer(Draft&, std::int64_t i, Layer&);
+void finish_fuyu(Draft&);
 void finish_molmo(Draft&);
 void finish_molmo2(Draft&);
 void arctic_layer(Draft&, std::int64_t i, Layer&);
@@ -83,6 +90,7 @@ void axk1_layer(Draft&, std::int64_t i, Layer&);
 void bitnet_layer(Draft&, std::int64_t i, Layer&);
 void gpt_neo_layer(Draft&, std::int64_t i, Layer&);
 void finish_opt(Draft&);
+void voxtral_realtime_layer(Draft&, std::int64_t i, Layer&);
 void starcoder2_layer(Draft&, std::int64_t i, Layer&);
 void persimmon_layer(Draft&, std::int64_t i, Layer&);
 void apertus_layer(Draft&, std::int64_t i, Layer&);

@@ -140,7 +140,75 @@ std::int64_t muse_glimmer(const Tower& t) {
   return c.n;
 }
 
+// LFM3-VL: LFM's layers over two frames' patches; spatial convolutions between attention.
+std::int64_t lfm3_vl(const Tower& t) {
+  const std::int64_t width = t.width(), taps = t.v.count_or({"conv_kernel_size"}, 3),
+                     heads = t.v.count({"num_attention_heads"}),
+                     kv_heads = t.v.count_or({"num_key_value_heads"}, heads);
+  if (width % heads != 0) t.v.refuse({"num_attention_heads"}, "does not divide the width");
+  Count c;
+  c.linear(t.patch(), width, false);
+  c.add(width);
+  for (std::int64_t i = 0; i < t.depth(); ++i) {
+    const std::string type = t.v.entry_text({"layer_types"}, i).value_or("");
+    if (type != "conv" && type != "full_attention")
+      t.v.refuse({"layer_types"}, "kv-plan does not know '" + type + "'");
+    if (type == "conv") {
+      c.linear(width, 4 * width, false);
+      c.add(product(taps, taps, width));
+    } else {
+      c.linear(width, 2 * width, false);
+      c.linear(width, 2 * kv_heads * (width / heads), false);
+      c.vectors(2, width / heads);
+    }
+    c.linear(width, 3 * t.inner(), false);
+    c.vectors(2, width);
+  }
+  return c.n;
+}
+
+// MiniCPM-V 4.6: SigLIP without its head; after some layers windows of four patches attend to
+// themselves and are joined.
+std::int64_t minicpmv46(const Tower& t) {
+  const std::int64_t width = t.width(), joined = 4 * width;
+  Count c;
+  c.linear(t.patch(), width, true);
+  c.vectors(t.positions() + 2, width);
+  c.add(count_blocks({t.depth(), width, t.inner()}));
+  for (int i = 0; i < 4; ++i) c.linear(width, width, true);
+  c.vectors(2, width);
+  c.vectors(2, joined);
+  c.linear(joined, 4 * t.inner(), true);
+  c.linear(4 * t.inner(), width, true);
+  return c.n;
+}
+
+// RADIO (Nemotron 3 Omni): learned positions of the largest image, class and register tokens,
+// layer scales; frames of video have a product of their own.
+std::int64_t radio(const Tower& t) {
+  const std::int64_t width = t.width(), patch = t.v.count({"patch_size"}),
+                     side = t.v.count({"max_img_size"}) / patch,
+                     numbers = product(t.v.count_or({"num_channels"}, 3), patch, patch);
+  const double ratio = t.v.number({"mlp_ratio"}).value_or(4);
+  if (!(ratio > 0 && ratio < 64)) t.v.refuse({"mlp_ratio"}, "out of range");
+  if (t.v.flag({"use_swiglu_ffn"})) t.v.refuse({"use_swiglu_ffn"}, "kv-plan knows it off only");
+  const bool biased = t.v.flag({"qkv_bias"}, true);
+  Count c;
+  c.vectors(product(side, side), width);
+  c.vectors(t.v.count_or({"num_cls_tokens"}, 3) + t.v.integer({"num_registers"}).value_or(7),
+            width);
+  c.linear(numbers, width, false);
+  c.linear(product(numbers, t.v.count_or({"video_temporal_patch_size"}, 2)), width, false);
+  c.add(count_blocks(
+      {t.depth(), width, static_cast<std::int64_t>(static_cast<double>(width) * ratio)}));
+  c.vectors((2 - (biased ? 0 : 3)) * t.depth(), width);
+  return c.n;
+}
+
 constexpr ImageEncoder kEncoders[] = {
+    {"lfm3_vl_vision", lfm3_vl},
+    {"minicpmv4_6_vision minicpmv4_7_vision minicpm_ocr_vision", minicpmv46},
+    {"radio", radio},
     {"hy_v4_vl_vision", hy_v4_vl},
     {"muse_glimmer_vision", muse_glimmer},
     {"video_llama_3_vision", video_llama3},

@@ -115,7 +115,46 @@ std::int64_t muse_glimmer(const Joint& j) {
   return c.n;
 }
 
+std::int64_t lfm3_vl(const Joint& j) {
+  const std::int64_t merge = j.tower.count_or({"spatial_merge_size"}, 2),
+                     inner = j.top.count_or({"projector_hidden_size"}, 4096);
+  const bool biased = j.top.flag({"projector_bias"}, true);
+  Count c;
+  c.vectors(2, j.width());
+  c.linear(product(merge, merge, j.width()), inner, biased);
+  c.linear(inner, j.hidden, biased);
+  return c.n;
+}
+
+// Joins four rows, once more for each time that it is to.
+std::int64_t minicpmv46(const Joint& j) {
+  const std::int64_t joined = 4 * j.width(), times = j.top.count_or({"merger_times"}, 1);
+  Count c;
+  for (std::int64_t i = 0; i < times; ++i) {
+    c.vectors(2, joined);
+    c.linear(joined, joined, true);
+    c.linear(joined, i + 1 < times ? j.width() : j.hidden, true);
+  }
+  j.top.pass_over({"merge_kernel_size", "insert_layer_id", "patch_size", "image_size",
+                   "drop_vision_last_layer", "downsample_mode"});
+  return c.n;
+}
+
+// A pixel shuffle joins four patches for a norm and two products.
+std::int64_t nemotron_omni(const Joint& j) {
+  const std::int64_t joined = 4 * j.width(), inner = j.top.count({"projector_hidden_size"});
+  j.top.pass_over({"vision_hidden_size", "video_temporal_patch_size", "video_pruning_rate"});
+  Count c;
+  c.add(joined);
+  c.linear(joined, inner, false);
+  c.linear(inner, j.hidden, false);
+  return c.n;
+}
+
 constexpr Wrapper kWrappers[] = {
+    {"lfm3_vl", "lfm3_vl_vision", lfm3_vl},
+    {"minicpmv4_6 minicpmv4_7 minicpm_ocr", "minicpmv4_6_vision", minicpmv46},
+    {"nemotron_h_omni", "radio", nemotron_omni},
     {"hy_v4_vl", "hy_v4_vl_vision", nullptr},
     {"muse_glimmer", "muse_glimmer_vision", muse_glimmer},
     {"aria", "idefics3_vision", aria},

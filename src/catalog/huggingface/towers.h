@@ -69,6 +69,8 @@ std::span<const Wrapper> special_wrappers();               // special_projectors
 
 // Adds audio encoders and their projectors; warns of those it has no shape for. audio.cpp
 void read_audio(Draft&);
+// granite_speech.cpp; true where it is one
+bool read_granite_speech(Draft&);
 // Adds towers that a configuration names without their widths; true where it did.
 // named_towers.cpp
 bool read_named_tower(Draft&);

@@ -6,6 +6,7 @@ namespace kvplan::huggingface {
 
 // Falcon: biases on request; one LayerNorm per layer in the old parallel design, otherwise two.
 void falcon_layer(Draft& d, std::int64_t i, Layer& layer) {
+  d.keys.pass_over({"ff_factor"});
   add_attention(d, i, layer);
   add_mlp(d, i, layer);
   const Keys& k = d.keys;
@@ -93,6 +94,14 @@ void finish_opt(Draft& d) {
   add_matrix(ends, "project_out", Role::mlp, width, d.hidden);
 }
 
+// Voxtral Realtime: the delay of the transcript bends each layer's rows by two narrow products.
+void voxtral_realtime_layer(Draft& d, std::int64_t i, Layer& layer) {
+  constexpr std::int64_t kRank = 32;
+  decoder_layer(d, i, layer);
+  add_matrix(layer.weights, "ada_rms_norm.linear1", Role::mlp, kRank, d.hidden);
+  add_matrix(layer.weights, "ada_rms_norm.linear2", Role::mlp, d.hidden, kRank);
+}
+
 // StarCoder 2: `use_bias` is of the feed-forward too.
 void starcoder2_layer(Draft& d, std::int64_t i, Layer& layer) {
   decoder_layer(d, i, layer);
@@ -107,6 +116,16 @@ void persimmon_layer(Draft& d, std::int64_t i, Layer& layer) {
   if (!d.keys.flag({"qk_layernorm"}, true)) return;
   for (const std::string_view name : {"self_attn.q_layernorm", "self_attn.k_layernorm"})
     add_norm(d, layer.weights, name, d.head_dim);
+}
+
+// Fuyu: one product takes patches to the text model's width.
+void finish_fuyu(Draft& d) {
+  if (d.model.model_type != "fuyu") return;
+  const std::int64_t side = d.top.count_or({"patch_size"}, 30),
+                     numbers = product(side, side, d.top.count_or({"num_channels"}, 3));
+  add_matrix(d.model.vision, "vision_embed_tokens", Role::vision, d.hidden, numbers);
+  add_vector(d.model.vision, "vision_embed_tokens.bias", Role::vision, d.hidden);
+  d.top.pass_over({"image_size"});
 }
 
 // Apertus: its activation, xIELU, learns two numbers a layer.

@@ -10,9 +10,10 @@ constexpr std::int64_t kMostLayers = 10'000;
 constexpr std::int64_t kMostVocabulary = std::int64_t{1} << 31;
 
 std::int64_t layer_count(const Draft& d) {
-  const auto counted = d.keys.integer({"decoder_layers", "num_decoder_layers", "num_hidden_layers",
-                                       "n_layer", "n_layers", "num_layers"},
-                                      1, kMostLayers);
+  const auto counted =
+      d.keys.integer({"decoder_layers", "num_decoder_layers", "num_blocks", "num_hidden_layers",
+                      "n_layer", "n_layers", "num_layers", "num_transformer_layers"},
+                     1, kMostLayers);
   if (counted) return *counted;
   for (const std::string_view list : {"layers_block_type", "block_configs", "layer_types"}) {
     const std::int64_t n = d.keys.length({list});
@@ -54,10 +55,13 @@ std::int64_t head_width(const Draft& d, bool latent) {
       .advise("Give head_dim in the configuration.");
 }
 
+constexpr std::string_view kHeads[] = {
+    "num_attention_heads",     "n_head",         "n_heads", "num_heads",
+    "decoder_attention_heads", "attention_heads"};
+
 void read_heads(Draft& d) {
   const Keys& k = d.keys;
-  d.heads =
-      k.count({"num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads"});
+  d.heads = k.count(kHeads);
   d.kv_heads = kv_head_count(d);
   const bool latent = k.has({"kv_lora_rank"});
   if (!latent && d.heads % d.kv_heads != 0)
@@ -101,6 +105,8 @@ void check_layer_types(const Draft& d) {
                                        std::to_string(d.layers) + " layers");
 }
 
+constexpr std::string_view kHidden[] = {"hidden_size", "n_embd",    "n_embed",
+                                        "d_model",     "model_dim", "embedding_dim"};
 constexpr std::string_view kInner[] = {
     "intermediate_size", "ff_intermediate_size", "block_ff_dim", "n_inner",
     "ffn_dim",           "ffn_hidden_size",      "d_ff",         "decoder_ffn_dim"};
@@ -109,17 +115,21 @@ constexpr std::string_view kInner[] = {
 
 void read_widths(Draft& d) {
   const Keys& k = d.keys;
-  require_agreement(k, {"hidden_size", "n_embd", "n_embed", "d_model"});
+  require_agreement(k, kHidden);
   require_agreement(k, {"num_hidden_layers", "n_layer", "n_layers"});
   require_agreement(k, {"num_attention_heads", "n_head", "n_heads"});
-  d.hidden = k.count({"hidden_size", "n_embd", "n_embed", "d_model"});
+  d.hidden = k.count(kHidden);
   d.layers = layer_count(d);
   check_layer_lists(d);
   check_layer_types(d);
   // A model of Mamba layers only has no heads.
-  if (k.has({"num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads"}) ||
-      !k.has({"state_size"}))
+  if (k.has({"num_query_heads"})) {  // OpenELM: a number for each layer, which reads its own
+    d.heads = k.entry_integer({"num_query_heads"}, 0).value_or(0);
+    d.kv_heads = k.entry_integer({"num_kv_heads"}, 0).value_or(0);
+    d.head_dim = k.count({"head_dim"});
+  } else if (k.has(kHeads) || !k.has({"state_size"})) {
     read_heads(d);
+  }
   const std::int64_t ratio = k.integer({"expansion_ratio"}, 1, 1024).value_or(4);
   const Node* inner = k.find(kInner);
   if (inner && inner->kind == Node::list)
@@ -129,10 +139,10 @@ void read_widths(Draft& d) {
   d.inner /= d.family.inner_divisor;
   const auto vocabulary = k.integer({"vocab_size", "padded_vocab_size"}, 1, kMostVocabulary);
   d.vocabulary = vocabulary ? *vocabulary : d.top.count({"vocab_size"}, kMostVocabulary);
-  if (const auto context =
-          k.integer({"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length",
-                     "max_sequence_length", "model_max_length", "max_target_positions"},
-                    1, Keys::kMostTokens))
+  if (const auto context = k.integer(
+          {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length",
+           "max_sequence_length", "model_max_length", "max_target_positions", "max_context_length"},
+          1, Keys::kMostTokens))
     d.model.max_context = Tokens(*context);
   d.model.hidden = d.hidden;
   d.model.vocabulary = d.vocabulary;
