@@ -154,9 +154,15 @@ void read_peaks(const Node& section, const Origin& file, DeviceSpec& device) {
 std::optional<Link> read_link(const Node* links, const Origin& file, const std::string& key) {
   const Node* node = links ? links->find(key) : nullptr;
   if (!node) return std::nullopt;
-  allow_only(*node, {"kind", "per_direction", "source", "unverified", "note"});
-  return Link{text_in(*node, "kind"),
-              required_fact<BytesPerSecond>(*node, origin_of(*node, file), "per_direction")};
+  allow_only(*node, {"kind", "per_direction", "gpus", "source", "unverified", "note"});
+  Link link{text_in(*node, "kind"),
+            required_fact<BytesPerSecond>(*node, origin_of(*node, file), "per_direction")};
+  if (const Node* gpus = node->find("gpus")) {
+    link.gpus = gpus->integer();
+    if (link.gpus.value_or(0) < 2)
+      throw Error("a link joins 2 GPUs or more").of("gpus").at_line(gpus->line);
+  }
+  return link;
 }
 
 std::optional<Price> read_price(const Node* node) {

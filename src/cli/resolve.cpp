@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/resolve.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "catalog/model_name.h"
 #include "catalog/model_path.h"
 #include "catalog/names.h"
@@ -122,6 +126,19 @@ std::string recipe_of(const std::string& typed, Resolved& r) {
   }
 }
 
+// Figures count the link among all GPUs, which a ceiling may and a server cannot.
+void warn_beyond_links(Resolved& r) {
+  const Parallelism& p = r.setup.deployment.parallel;
+  if (!r.setup.device || !r.setup.device->peer || !r.setup.device->peer->gpus) return;
+  const Link& link = *r.setup.device->peer;
+  const std::int64_t exchanging = std::max(p.tp, p.ep);
+  if (exchanging <= *link.gpus) return;
+  r.warnings.push_back(
+      {"beyond-links", fmt::format("{} joins {} GPUs, and {} would exchange data in every layer: "
+                                   "what lies between them is slower than the figures count",
+                                   link.kind, *link.gpus, exchanging)});
+}
+
 // What the engine quantises while it loads counts for checkpoints in 16 bits alone.
 void choose_weights(const Request& typed, const Request& effective, Resolved& r) {
   const bool by_engine = effective.weights && !typed.weights;
@@ -195,6 +212,7 @@ Resolved resolve(const Request& request, const Catalog& catalog, ModelSpec model
   choose_cache(effective, r);
   choose_layout(effective, r,
                 device.empty() || named.count == 1 ? std::nullopt : std::optional(named.count));
+  warn_beyond_links(r);
   note_engine_defaults(r);
   r.setup.deployment.source_tokens = request.source_tokens.value_or(Tokens(0));
   r.setup.deployment.shared_prefix = request.shared_prefix.value_or(Tokens(0));

@@ -31,6 +31,7 @@ struct Peak {
 struct Link {
   std::string kind;  // "NVLink4", "PCIe5 x16"
   Fact<BytesPerSecond> per_direction;
+  std::optional<std::int64_t> gpus = {};  // that one board, bridge or rack joins so; if known
 };
 
 struct Price {

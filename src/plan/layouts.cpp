@@ -13,8 +13,7 @@ namespace kvplan {
 namespace {
 
 constexpr std::array<std::int64_t, 12> kGpuCounts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
-// HGX and DGX boards join eight GPUs; beyond them a reduction leaves the node.
-constexpr std::int64_t kNode = 8;
+constexpr std::int64_t kNode = 8;  // GPUs of a server; beyond them a reduction leaves it
 constexpr std::size_t kRowsOfACount = 5;
 
 bool divides(const ModelSpec& model, const Parallelism& layout) {
@@ -24,6 +23,11 @@ bool divides(const ModelSpec& model, const Parallelism& layout) {
   } catch (const Error&) {
     return false;
   }
+}
+
+// GPUs that reduce without leaving what joins them: a rack where links span one.
+std::int64_t joined(const DeviceSpec& device) {
+  return device.peer ? std::max(kNode, device.peer->gpus.value_or(kNode)) : kNode;
 }
 
 double rate_of(const LayoutRow& row) { return row.tokens_per_second.value_or(0); }
@@ -120,7 +124,7 @@ LayoutRow evaluate_layout(const Setup& setup, const Parallelism& layout, const N
            below(row.tokens_per_second, need.tokens_per_second))
     row.verdict = LayoutRow::too_slow;
   else
-    row.verdict = layout.tp > kNode ? LayoutRow::across_nodes : LayoutRow::slower;
+    row.verdict = layout.tp > joined(*setup.device) ? LayoutRow::across_nodes : LayoutRow::slower;
   return row;
 }
 

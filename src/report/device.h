@@ -29,6 +29,7 @@ inline constexpr auto description<Link> =
                field(
                    "bytes_per_second_per_direction",
                    [](const Link& l) { return l.per_direction.value; }, "each way"),
+               field("gpus", &Link::gpus, "joins"),
                field("source", [](const Link& l) { return l.per_direction.source; })};
 
 template <>

@@ -130,6 +130,21 @@ TEST_CASE("a device that vLLM does not run on is planned with llama.cpp, or warn
   }
 }
 
+TEST_CASE("a layout that exchanges beyond what links join is warned about") {
+  const auto warned = [](Words words) {
+    words.insert(words.begin(), {"decode", "deepseek-v3"});
+    const Answer answer = run(std::move(words), answer_decode);
+    return std::any_of(answer.warnings.begin(), answer.warnings.end(),
+                       [](const Warning& w) { return w.code == "beyond-links"; });
+  };
+  CHECK_FALSE(warned({"8xh100-sxm"}));
+  CHECK_FALSE(warned({"h100-sxm", "--tp", "8", "--pp", "2"}));  // stages hand on once
+  CHECK(warned({"h100-sxm", "--tp", "16"}));
+  CHECK(warned({"h100-sxm", "--dp", "16", "--ep", "16"}));
+  CHECK_FALSE(warned({"gb200", "--tp", "16"}));  // 72 in a rack
+  CHECK(warned({"h100-pcie", "--tp", "4"}));     // bridges join pairs
+}
+
 TEST_CASE("devices are found by their vendor and by their kind") {
   for (const Value& row : rows({"devices", "apple"}))
     CHECK(std::get<std::string>(at(std::get<Object>(row.v), "vendor").v) == "Apple");

@@ -142,3 +142,11 @@ TEST_CASE("twice the GPUs are laid out to be fast too, not only to hold more") {
   CHECK(more.how == "--tp 4");
   CHECK(*more.speed_gain > 1.5);
 }
+
+// NVIDIA's architecture papers: Ampere's tensor cores take int8, Ada's fp8 too.
+TEST_CASE("8-bit activations are advised in a format that the device multiplies") {
+  CHECK(named(levers(question("llama-3.1-8b", "rtx-4090", {Tokens(8192), 1})), "8-bit act").how ==
+        "--weights fp8");
+  CHECK(named(levers(question("llama-3.1-8b", "a100-sxm-80gb", {Tokens(8192), 1})), "8-bit act")
+            .how == "--weights int8-channel");
+}

@@ -40,6 +40,14 @@ DeviceSpec without_narrow_units(DeviceSpec device) {
   return device;
 }
 
+// 8-bit weights whose activations the device multiplies in 8 bits too: before Ada there are units
+// for int8 alone.
+std::string narrow_recipe(const DeviceSpec& device) {
+  const bool has_fp8 = std::any_of(device.peaks.begin(), device.peaks.end(),
+                                   [](const Peak& p) { return p.precision == Precision::fp8; });
+  return has_fp8 ? "fp8" : "int8-channel";
+}
+
 }  // namespace
 
 void weight_formats(const Ask& ask, Levers& found) {
@@ -69,11 +77,12 @@ void low_bit_activations(const Ask& ask, Levers& found) {
   if (wide.peaks.size() == ask.q.setup.device->peaks.size()) return;  // it has no such units
   const bool narrow = weight_bits(ask.q.setup.model) < 9;
   Setup after = ask.q.setup;
-  if (!narrow) after.model = apply_recipe(ask.q.as_read, "fp8");
+  const std::string recipe = narrow_recipe(*ask.q.setup.device);
+  if (!narrow) after.model = apply_recipe(ask.q.as_read, recipe);
   Setup before = after;
   before.device = wide;
   before.engine.device = ask.q.setup.device;
-  Lever lever = compared("8-bit activations", narrow ? "" : "--weights fp8",
+  Lever lever = compared("8-bit activations", narrow ? "" : "--weights " + recipe,
                          outcome(before, ask.q.load), outcome(after, ask.q.load),
                          narrow ? "counted: against widening the weights to 16 bits"
                                 : "beside 8-bit weights: against widening them to 16 bits");
