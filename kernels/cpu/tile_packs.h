@@ -40,6 +40,8 @@ template <class Stored>
 struct TilePacks {
   static constexpr bool kSums = std::is_same_v<Stored, pairs::Fp16>;
   static constexpr bool kInPlace = std::is_same_v<Stored, pairs::Bf16>;  // keys
+  static constexpr bool kInts = std::is_same_v<Stored, pairs::Int8>;
+  static constexpr bool kUnpacked = !kSums && !kInts;  // values lie in the order of unpacked()
   static constexpr std::int64_t kNumbers = kSums ? 16 : 32;  // of a key that a tile holds
   static constexpr std::int64_t kTokens = kSums ? 16 : 32;   // of values that a tile holds
 
@@ -97,6 +99,11 @@ struct TilePacks {
       if constexpr (kSums) {
         for (std::int64_t i = 0; i < kv.value_width; i += 16, row += tiles::kBytes)
           _mm512_store_si512(row, stored.sums(value, i));
+      } else if constexpr (kInts) {
+        const std::byte* second = from + std::min(t + 1, tokens - 1) * kv.value_stride;
+        for (std::int64_t i = 0; i < kv.value_width; i += 16, row += tiles::kBytes)
+          _mm512_store_si512(row,
+                             beside(vectors::Int8::load(value, i), vectors::Int8::load(second, i)));
       } else {
         const std::byte* second = from + std::min(t + 1, tokens - 1) * kv.value_stride;
         for (std::int64_t i = 0; i < kv.value_width; i += 32, row += 2 * tiles::kBytes) {
@@ -108,6 +115,13 @@ struct TilePacks {
     }
   }
 
+  // Floats that are bf16 numbers, each pair in a word.
+  KVPLAN_DOT static __m512i beside(__m512 first, __m512 second) {
+    constexpr int kBWhereAElseC = 0xca;
+    return _mm512_ternarylogic_epi32(
+        _mm512_set1_epi32(static_cast<int>(0xffff0000)), _mm512_castps_si512(second),
+        _mm512_srli_epi32(_mm512_castps_si512(first), 16), kBWhereAElseC);
+  }
   // A bf16 number beside itself.
   KVPLAN_DOT static __m512i twice(__m256i bf16) {
     const __m512i words = _mm512_cvtepu16_epi32(bf16);
