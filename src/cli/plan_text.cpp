@@ -49,6 +49,13 @@ std::string format_that_fits(const Resolved& r, const PlanFacts& f) {
   return {};
 }
 
+// The best layout of as many GPUs as were asked for, where one meets the need.
+const LayoutRow* other_layout(const PlanFacts& f, std::int64_t gpus) {
+  for (const LayoutRow& row : f.layouts.rows)
+    if (row.layout.gpus() == gpus && row.meets()) return &row;
+  return nullptr;
+}
+
 // "6 such GPUs would do (TP2 PP3), or weights in fp8."
 std::string remedy(const Resolved& r, const PlanFacts& f) {
   if (r.setup.engine.kv_pool) return "";
@@ -61,8 +68,12 @@ std::string remedy(const Resolved& r, const PlanFacts& f) {
   const std::int64_t gpus = best->layout.gpus();
   const std::string how = gpus > 1 ? " (" + text_of(best->layout) + ")" : "";
   const std::string or_else = format.empty() ? "" : ", or " + format;
-  if (gpus == r.setup.deployment.parallel.gpus())
-    return fmt::format(" As {} it would do{}.", text_of(best->layout), or_else);
+  const std::int64_t here = r.setup.deployment.parallel.gpus();
+  if (const LayoutRow* other = gpus <= here ? other_layout(f, here) : nullptr)
+    return fmt::format(" As {} {} would{}{}.", text_of(other->layout),
+                       here > 1 ? fmt::format("these {}", here) : "it",
+                       gpus < here ? fmt::format(", and so would {}{}", gpus, how) : " do",
+                       or_else);
   return fmt::format(" {} such GPU{} would do{}{}.", gpus, gpus > 1 ? "s" : "", how, or_else);
 }
 
