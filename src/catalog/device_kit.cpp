@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <string>
 
 namespace kvplan {
 namespace {
@@ -40,6 +41,24 @@ void fit_memory(DeviceSpec& device, const TypedDevice& typed, const Node& file) 
   std::from_chars(typed.size.data(), typed.size.data() + typed.size.size(), gib);
   if (gib > 0 && gib <= 65536)
     device.memory = device.memory_marketed = {Bytes(gib * kGiB), "as typed", false};
+}
+
+bool is_kit_alone(const DeviceSpec& device, const TypedDevice& typed) {
+  return typed.kit && device.vendor == "generic" && typed.words.size() == 1 &&
+         typed.words[0].starts_with("ddr");
+}
+
+void name_after_kit(DeviceSpec& device, const TypedDevice& typed) {
+  const double channels = device.bandwidth.value.v / bytes_per_second(typed.kit->rate);
+  const auto count = std::to_string(std::llround(channels));
+  std::string type = typed.kit_text[0] + "-" + std::to_string(typed.kit->rate);
+  device.name = count + "ch-" + type;
+  for (char& c : type)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  device.title = count + " channel" + (count == "1" ? "" : "s") + " of " + type;
+  if (typed.size.empty()) return;
+  device.name += "-" + typed.size;
+  device.title += ", " + typed.size.substr(0, typed.size.size() - 2) + " GiB";
 }
 
 }  // namespace kvplan

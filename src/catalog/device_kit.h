@@ -11,4 +11,9 @@ namespace kvplan {
 // are. Channels that were not typed are those that the file's bandwidth and memory type imply.
 void fit_memory(DeviceSpec&, const TypedDevice&, const Node& file);
 
+// Whether a generic computer was typed as its modules alone; then it is named after them: "8
+// channels of DDR5-4800, 256 GiB". Its bandwidth must be theirs already.
+bool is_kit_alone(const DeviceSpec&, const TypedDevice&);
+void name_after_kit(DeviceSpec&, const TypedDevice&);
+
 }  // namespace kvplan

@@ -133,8 +133,12 @@ TypedDevice typed_device(std::string_view typed) {
     else if (!is_vendor_word(words[i]) && !is_one_of(words[i], {"r", "tm"}))
       device.words.push_back(words[i]);
   }
-  // "DDR5-7200 dual channel" alone is any desktop with it.
-  if (device.words.empty() && device.kit) device.words.push_back(device.kit_text[0]);
+  // "DDR5-7200 dual channel" alone is any desktop with it; one of each generation is known.
+  if (device.words.empty() && device.kit) {
+    const std::string& type = device.kit_text[0];
+    const bool old = type.ends_with("3") || type.ends_with("4") || type.ends_with("4x");
+    device.words.push_back(old ? "ddr4" : "ddr5");
+  }
   return device;
 }
 

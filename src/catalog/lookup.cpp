@@ -72,8 +72,11 @@ Error Catalog::unknown(std::string_view kind, std::string_view name,
       : !tuned.empty() ? "If it is a fine-tune of " + tuned + ", its sizes are the same: name that."
                        : did_you_mean(normalized(name), names);
   Error error("there is no " + what + " '" + std::string(name.substr(0, 120)) + "' in the catalog");
-  error.advise((near.empty() ? near : near + " ") + "`kv-plan " + std::string(kind) +
-               "` lists all.");
+  error.advise(
+      (near.empty() ? near : near + " ") + "`kv-plan " + std::string(kind) + "` lists all." +
+      (kind == "devices" ? " A processor may be said by its memory: \"dual-channel DDR5-5600 "
+                           "32GB\"."
+                         : ""));
   return error;
 }
 
@@ -170,7 +173,16 @@ DeviceSpec Catalog::device(std::string_view name_or_path, std::string* note) con
     if (read.kind == "cpu") fit_memory(read, typed_device(name_or_path), file);
     return read;
   });
-  if (note && (loose || found->use == IndexedName::family))
+  if (!loose && found->use != IndexedName::family) return device;
+  const TypedDevice typed = typed_device(name_or_path);
+  if (is_kit_alone(device, typed)) {
+    name_after_kit(device, typed);
+    if (note && !typed.kit->channels)
+      *note = "'" + std::string(name_or_path) + "' is taken as " + device.title +
+              ": say how many channels, as in \"dual-channel DDR5-5600\"";
+    return device;
+  }
+  if (note)
     *note = "'" + std::string(name_or_path) + "' is taken as " + device.title + " (" + device.name +
             "), the fastest that it can mean";
   return device;

@@ -69,6 +69,20 @@ TEST_CASE("a processor has the memory that is typed with it") {
         doctest::Approx(2 * 8000e6 * 8));
 }
 
+TEST_CASE("modules alone are a computer of their own rate, channels and size") {
+  std::string note;
+  const DeviceSpec server = catalog().device("8-channel ddr5-4800 256gb", &note);
+  CHECK(note.empty());
+  CHECK(server.title == "8 channels of DDR5-4800, 256 GiB");
+  CHECK(server.bandwidth.value.v == doctest::Approx(8 * 4800e6 * 8));
+  CHECK(server.memory.value == Bytes(256 * kGiB));
+  CHECK(catalog().device("single-channel LPDDR5-4800 16GB").bandwidth.value.v ==
+        doctest::Approx(4800e6 * 8));
+  CHECK(catalog().device("DDR4-3200 32GB", &note).title == "2 channels of DDR4-3200, 32 GiB");
+  CHECK(note.find("say how many channels") != std::string::npos);
+  CHECK(catalog().device("desktop-ddr5-5600", &note).name == "desktop-ddr5-5600");
+}
+
 TEST_CASE("what a typed name says is told apart") {
   const TypedDevice mac = typed_device("MacBook Pro (M4 Max, 16-core CPU, 40-core GPU) 64 GB");
   CHECK(mac.words == std::vector<std::string>{"macbookpro", "m4", "max"});
