@@ -15,7 +15,8 @@ class TilesPass {
         kv_(kv),
         states_(states),
         scores_(blocks, kv),
-        values_(kTileTokens / Packs::kTokens * kv.value_width / 16 * kTileWords),
+        values_(kept_words<struct Values>(kTileTokens / Packs::kTokens * kv.value_width / 16 *
+                                          kTileWords)),
         weights_(2 * kQueryLanes * kTileTokens) {}
 
   KVPLAN_AMX void run() {
@@ -46,7 +47,7 @@ class TilesPass {
   KVPLAN_AMX void add(std::int64_t first, std::int64_t tokens) {
     scores_.score(first, tokens);
     if (count() == 1) return add_to_one(first, tokens);
-    packs_.values(kv_, first, tokens, reinterpret_cast<std::byte*>(values_.data()));
+    packs_.values(kv_, first, tokens, reinterpret_cast<std::byte*>(values_));
     std::int64_t b = 0;
     for (; b + 2 <= count(); b += 2) {
       weigh_block(first, tokens, b, 0);
@@ -62,7 +63,7 @@ class TilesPass {
     weigh_block(first, tokens, 0, 0);
     for (std::int64_t t = 0; t < tokens; t += Packs::kTokens) {
       packs_.values(kv_, first + t, std::min(Packs::kTokens, tokens - t),
-                    reinterpret_cast<std::byte*>(values_.data()));
+                    reinterpret_cast<std::byte*>(values_));
       add_values<1>(t, std::min(t + Packs::kTokens, tokens), 0);
     }
   }
@@ -104,7 +105,7 @@ class TilesPass {
         tiles::load<2>(second, out_row);
         tiles::load<3>(second + 16, out_row);
       }
-      const std::uint32_t* values = values_.data() + i / 16 * kTileWords;
+      const std::uint32_t* values = values_ + i / 16 * kTileWords;
       for (std::int64_t t = from; t < to; t += Packs::kTokens, values += tile_row) {
         const std::byte* of_tile = weights + t / Packs::kTokens * 64;
         tiles::load<kWeights>(of_tile, kWeightRow);
@@ -132,7 +133,7 @@ class TilesPass {
   std::span<AttentionState> states_;
   Packs packs_;
   Scores scores_;
-  Lines<std::uint32_t> values_;   // of kTileTokens
+  std::uint32_t* values_;         // of kTileTokens
   Lines<std::uint32_t> weights_;  // [2][16][kTileTokens], bf16 or twice bf16
 };
 

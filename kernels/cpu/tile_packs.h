@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "kernels/cpu/attention.h"
+#include "kernels/cpu/line.h"
 #include "kernels/cpu/pairs.h"
 #include "kernels/cpu/tiles.h"
 #include "kernels/cpu/vectors.h"
@@ -13,6 +14,19 @@
 namespace kvplan {
 
 constexpr std::int64_t kTileWords = tiles::kBytes / 4;  // a tile of 16 · 16 pairs
+
+// Words of this thread for one use, kept between calls: large pieces of memory that are given back
+// are filled with zeros, page by page, when they come again.
+template <class Use>
+std::uint32_t* kept_words(std::int64_t count) {
+  thread_local Lines<std::uint32_t> words;
+  thread_local std::int64_t size = 0;
+  if (size < count) {
+    words = Lines<std::uint32_t>(count);
+    size = count;
+  }
+  return words.data();
+}
 
 // `kCount` vectors hold words [16][kCount], row after row; they become [kCount][16].
 template <int kCount>

@@ -19,7 +19,9 @@ template <int kQueries>
 class TileScores {
  public:
   TileScores(std::span<const QueryBlock> blocks, const KvRows& kv, std::int64_t parts)
-      : blocks_(blocks), kv_(kv), sums_(parts * count() * kTileTokens * kQueries) {}
+      : blocks_(blocks),
+        kv_(kv),
+        sums_(kept_words<struct Sums>(parts * count() * kTileTokens * kQueries)) {}
 
  protected:
   std::int64_t count() const { return static_cast<std::int64_t>(blocks_.size()); }
@@ -31,8 +33,8 @@ class TileScores {
     return {from, kv_.key_stride};
   }
   // Of tokens t to t + 16: [token][query].
-  std::int32_t* sums(std::int64_t block, std::int64_t t) {
-    return sums_.data() + (block * kTileTokens + t) * kQueries;
+  std::uint32_t* sums(std::int64_t block, std::int64_t t) {
+    return sums_ + (block * kTileTokens + t) * kQueries;
   }
   template <int kTile>
   KVPLAN_AMX void keep(std::int64_t block, std::int64_t t) {
@@ -44,7 +46,7 @@ class TileScores {
   alignas(64) ScoreRow scores_[kQueryLanes];  // of one block
 
  private:
-  Lines<std::int32_t> sums_;  // [part][block][kTileTokens][kQueries]
+  std::uint32_t* sums_;  // [part][block][kTileTokens][kQueries]
 };
 
 // By pairs of bf16.
@@ -53,12 +55,12 @@ class PairScores : public TileScores<kQueries> {
  public:
   PairScores(std::span<const QueryBlock> blocks, const KvRows& kv)
       : Base(blocks, kv, 1),
-        queries_(count() * words()),
+        queries_(kept_words<struct Queries>(count() * words())),
         keys_(2 * words() + 16) {}  // a row of 32 numbers is packed as 64
 
   KVPLAN_AMX void pack_queries() {
     for (std::int64_t b = 0; b < count(); ++b)
-      Packs::queries(this->blocks_[b], queries_.data() + b * words());
+      Packs::queries(this->blocks_[b], queries_ + b * words());
   }
 
   // Of all blocks.
@@ -78,7 +80,7 @@ class PairScores : public TileScores<kQueries> {
   // [query][token]
   KVPLAN_AMX ScoreRow* of(std::int64_t block, std::int64_t tokens) {
     for (std::int64_t t = 0; t < tokens; t += 16) {
-      const std::int32_t* sums = Base::sums(block, t);
+      const std::uint32_t* sums = Base::sums(block, t);
       __m512i v[kQueries];
       for (int i = 0; i < kQueries; ++i) v[i] = _mm512_load_si512(sums + 16 * i);
       transpose<kQueries>(v);
@@ -107,7 +109,7 @@ class PairScores : public TileScores<kQueries> {
   template <int kGroups, int kBlocks>
   KVPLAN_AMX void score(const std::array<TileKeys, kGroups>& keys, std::int64_t block,
                         std::int64_t t) {
-    const std::uint32_t* queries = queries_.data() + block * words();
+    const std::uint32_t* queries = queries_ + block * words();
     tiles::clear<0>();
     if constexpr (kBlocks == 2) tiles::clear<1>();
     if constexpr (kGroups == 2) tiles::clear<2>();
@@ -130,8 +132,8 @@ class PairScores : public TileScores<kQueries> {
     if constexpr (kGroups == 2 && kBlocks == 2) Base::template keep<3>(block + 1, t + 16);
   }
   Packs packs_;
-  Lines<std::uint32_t> queries_;  // [block][step] tiles
-  Lines<std::uint32_t> keys_;     // of 32 tokens
+  std::uint32_t* queries_;     // [block][step] tiles
+  Lines<std::uint32_t> keys_;  // of 32 tokens
 };
 
 }  // namespace kvplan

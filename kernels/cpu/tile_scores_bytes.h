@@ -14,7 +14,7 @@ class ByteScores : public TileScores<kQueries> {
  public:
   ByteScores(std::span<const QueryBlock> blocks, const KvRows& kv)
       : Base(blocks, kv, 2),
-        queries_(count() * 2 * words()),
+        queries_(kept_words<struct Queries>(count() * 2 * words())),
         steps_of_queries_(count() * kQueryLanes),
         keys_(words()) {}
 
@@ -34,7 +34,7 @@ class ByteScores : public TileScores<kQueries> {
   KVPLAN_AMX ScoreRow* of(std::int64_t block, std::int64_t tokens) {
     const float* step = steps_of_queries_.data() + block * kQueryLanes;
     for (std::int64_t t = 0; t < tokens; t += 16) {
-      const std::int32_t *upper = Base::sums(block, t), *lower = Base::sums(count() + block, t);
+      const std::uint32_t *upper = Base::sums(block, t), *lower = Base::sums(count() + block, t);
       // Together at most 2^14 · 2^7 · kMaxKeyWidth < 2^31.
       __m512i v[kQueries];
       for (int i = 0; i < kQueries; ++i)
@@ -59,7 +59,7 @@ class ByteScores : public TileScores<kQueries> {
   // Tiles of the upper bytes, then of the lower ones, which are signed too.
   KVPLAN_AMX void pack(std::int64_t block) {
     const QueryBlock& q = this->blocks_[block];
-    std::uint32_t* to = queries_.data() + block * 2 * words();
+    std::uint32_t* to = queries_ + block * 2 * words();
     float* step = steps_of_queries_.data() + block * kQueryLanes;
     for (std::int64_t r = 0; r < q.rows; ++r) step[r] = step_of(q.bits + r * width(), width());
     for (std::int64_t i = 0; i < width(); i += kNumbers, to += kTileWords) {
@@ -104,7 +104,7 @@ class ByteScores : public TileScores<kQueries> {
   }
 
   KVPLAN_AMX void score(const TileKeys& keys, std::int64_t block, std::int64_t t) {
-    const std::uint32_t* queries = queries_.data() + block * 2 * words();
+    const std::uint32_t* queries = queries_ + block * 2 * words();
     tiles::clear<0>();
     tiles::clear<1>();
     for (std::int64_t step = 0; step < steps(); ++step, queries += kTileWords) {
@@ -118,7 +118,7 @@ class ByteScores : public TileScores<kQueries> {
     Base::template keep<1>(count() + block, t);
   }
 
-  Lines<std::uint32_t> queries_;  // [block][upper, lower][step] tiles
+  std::uint32_t* queries_;  // [block][upper, lower][step] tiles
   Lines<float> steps_of_queries_;
   Lines<std::uint32_t> keys_;  // of 16 tokens
 };
