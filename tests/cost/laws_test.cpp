@@ -113,9 +113,24 @@ TEST_CASE("a pass over k is linear until k is split, then grows by a small power
   const auto at = [&](std::int64_t m, std::int64_t k) {
     return time(law, GemmShape{m, 64, k, &bf16()}).v;
   };
-  CHECK(at(4, 100) == doctest::Approx(1e-7).epsilon(0.01));
+  CHECK(at(4, 250) == doctest::Approx(2.5e-7).epsilon(0.01));
   // From 16,000 to 64,000: 4^0.1 = 1.1487.
   CHECK(at(4, 64000) / at(4, 16000) == doctest::Approx(1.1487).epsilon(0.01));
   law.single_split = 1000;  // a row alone is not split yet
   CHECK(at(1, 64000) / at(1, 16000) == doctest::Approx(4).epsilon(0.02));
+}
+
+TEST_CASE("a product over half a tile of k takes as long as one over a tile") {
+  GemmLaw law;
+  law.floor = Seconds(2.35e-6);
+  law.per_k = Seconds(8.4e-9);
+  law.bandwidth = BytesPerSecond(1e15);  // what is left: the launch and the pass
+  law.rate = FlopsPerSecond(1e18);
+  law.ramp_size = ByteScale(1);
+  law.memory_sharpness = 8;
+  // Times of the A100 with m = 4, n = 1,024 (vLLM, ai-dynamo/aiconfigurator@095f58a).
+  for (const auto& [k, microseconds] :
+       {std::pair{32, 2.892}, std::pair{64, 2.903}, std::pair{128, 3.415}, std::pair{256, 4.511}})
+    CHECK(1e6 * time(law, GemmShape{4, 1024, k, &bf16()}).v ==
+          doctest::Approx(microseconds).epsilon(0.03));
 }
