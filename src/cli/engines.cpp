@@ -48,6 +48,19 @@ void add_rows(Array& rows, const EngineFlag& flag) {
   }
 }
 
+// "from 7.5", "gfx942, gfx950", "all".
+std::string admitted(const Hardware& line) {
+  if (!line.at_least.empty()) return "compute capability from " + line.at_least;
+  return line.only.empty() ? "all" : joined(line.only);
+}
+
+Object hardware_row(const Hardware& line) {
+  return {{"of", value(line.of)},
+          {"which", value(admitted(line))},
+          {"since", line.since.empty() ? Value{} : value(line.since)},
+          {"source", value(line.source)}};
+}
+
 Object engine_row(const EngineFlags& engine, const std::vector<std::string>& aliases) {
   return {{"name", value(engine.engine)},
           {"newest", engine.newest.empty() ? Value{} : value(engine.newest)},
@@ -89,19 +102,29 @@ Document one_engine(const EngineFlags& engine) {
   Object body = engine_row(engine, {});
   body.erase(body.begin() + 3);  // aliases: the list of engines has them
   body[2] = {"flags", Value{std::move(rows)}};
+  Array hardware;
+  for (const Hardware& line : engine.hardware) hardware.push_back(value(hardware_row(line)));
+  body.emplace_back("hardware", Value{std::move(hardware)});
   document.body.emplace_back("engine", value(std::move(body)));
-  document.tables = {{"engine.flags",
-                      "",
-                      {{"flag", "flag"},
-                       {"kind", "kind"},
-                       {"default", "default"},
-                       {"when", "when"},
-                       {"same as", "option"},
-                       {"source of the default", "source"},
-                       {"", "spellings"},
-                       {"", "choices"}},
-                      {},
-                      {}}};
+  Table flags{"engine.flags",
+              "",
+              {{"flag", "flag"},
+               {"kind", "kind"},
+               {"default", "default"},
+               {"when", "when"},
+               {"same as", "option"},
+               {"source of the default", "source"},
+               {"", "spellings"},
+               {"", "choices"}},
+              {},
+              {}};
+  Table runs_on{
+      "engine.hardware",
+      "Runs on",
+      {{"devices of", "of"}, {"which", "which"}, {"since", "since"}, {"source", "source"}},
+      {},
+      {}};
+  document.tables = {std::move(flags), std::move(runs_on)};
   return document;
 }
 
