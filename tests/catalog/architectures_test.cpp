@@ -266,3 +266,20 @@ TEST_CASE("layers of Inkling keep rows of their convolutions beside keys and val
   CHECK(bytes_of(model, CacheGroup::state) ==
         3 * 2 * ((2 * 16 * 128 + 2 * 6144) + (2 * 8 * 128 + 2 * 6144)));
 }
+
+// A wrapper's Nemotron-H without num_hidden_layers: its own list counts, not the class' four
+// layers.
+TEST_CASE("a nested list of layers goes before the number that its class has by default") {
+  const auto layers = [](const std::string& keys) {
+    return read("{model_type: nemo_speechlm, text_config: {model_type: nemotron_h, " + keys +
+                ", hidden_size: 2688, num_attention_heads: 32, num_key_value_heads: 2, "
+                "mamba_num_heads: 64, mamba_head_dim: 64, ssm_state_size: 128, n_groups: 8, "
+                "conv_kernel: 4, intermediate_size: 1856, n_routed_experts: 128, "
+                "num_experts_per_tok: 6, moe_intermediate_size: 1856, vocab_size: 131072}}")
+        .layers.size();
+  };
+  CHECK(layers("layers_block_type: [linear_attention, moe, linear_attention, moe, "
+               "full_attention, moe]") == 6);
+  CHECK(layers("hybrid_override_pattern: MEMEM*E") == 7);
+  CHECK_THROWS_AS(layers("num_hidden_layers: 2, layers_block_type: [mamba, moe, mamba]"), Error);
+}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hidden size, layers, heads, vocabulary and context under all their spellings.
+#include <algorithm>
+
 #include "catalog/huggingface/draft.h"
 #include "word_list.h"
 
@@ -9,18 +11,27 @@ namespace {
 constexpr std::int64_t kMostLayers = 10'000;
 constexpr std::int64_t kMostVocabulary = std::int64_t{1} << 31;
 
+constexpr std::string_view kLayers[] = {
+    "decoder_layers", "num_decoder_layers", "num_blocks", "num_hidden_layers",
+    "n_layer",        "n_layers",           "num_layers", "num_transformer_layers"};
+
+// A list of the file's own goes before a count that only its class brings.
 std::int64_t layer_count(const Draft& d) {
-  const auto counted =
-      d.keys.integer({"decoder_layers", "num_decoder_layers", "num_blocks", "num_hidden_layers",
-                      "n_layer", "n_layers", "num_layers", "num_transformer_layers"},
-                     1, kMostLayers);
-  if (counted) return *counted;
+  const auto says = [&](std::string_view name) {
+    const Node* value = d.keys.node().find(name);
+    return value && value->kind != Node::null;
+  };
+  const bool counted = std::any_of(std::begin(kLayers), std::end(kLayers), says);
   for (const std::string_view list : {"layers_block_type", "block_configs", "layer_types"}) {
-    const std::int64_t n = d.keys.length({list});
+    const std::int64_t n = counted || !says(list) ? 0 : d.keys.length({list});
     if (n > kMostLayers) d.keys.refuse({list}, "more than 10,000 layers");
     if (n > 0) return n;
   }
-  return d.keys.count({"num_hidden_layers"});
+  if (!counted && says("hybrid_override_pattern"))  // a letter a layer
+    return std::clamp<std::int64_t>(
+        static_cast<std::int64_t>(d.keys.text({"hybrid_override_pattern"}).size()), 1, kMostLayers);
+  const auto said = d.keys.integer(kLayers, 1, kMostLayers);
+  return said ? *said : d.keys.count({"num_hidden_layers"});
 }
 
 // Falcon and StarCoder say "one KV head" by a flag; a new-style Falcon has num_kv_heads, which then
@@ -99,10 +110,12 @@ void check_layer_lists(const Draft& d) {
 // A list may go on with the layers of multi-token prediction, and no further.
 void check_layer_types(const Draft& d) {
   const auto mtp = d.keys.integer({"num_nextn_predict_layers", "mtp_num_hidden_layers"});
-  const std::int64_t given = d.keys.length({"layer_types"});
-  if (given > checked_add(d.layers, mtp.value_or(0)))
-    d.keys.refuse({"layer_types"}, "the list has " + std::to_string(given) + " entries for " +
-                                       std::to_string(d.layers) + " layers");
+  for (const std::string_view list : {"layer_types", "layers_block_type", "mlp_layer_types"}) {
+    const std::int64_t given = d.keys.length({list});
+    if (given > checked_add(d.layers, mtp.value_or(0)))
+      d.keys.refuse({list}, "the list has " + std::to_string(given) + " entries for " +
+                                std::to_string(d.layers) + " layers");
+  }
 }
 
 constexpr std::string_view kHidden[] = {"hidden_size", "n_embd",    "n_embed",
