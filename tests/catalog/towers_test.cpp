@@ -128,3 +128,34 @@ TEST_CASE("the thinker of an omni model is read, its talker named") {
   CHECK(count_parameters(omni).total == 8'931'813'888);
   CHECK(warns(omni, "part-not-counted"));
 }
+
+// microsoft/Phi-4-multimodal-instruct: 5,574,460,384 numbers in its published file, adapters of
+// rank 256 for images and 320 for speech among them.
+TEST_CASE("Phi-4-multimodal brings two towers and two sets of adapters") {
+  const ModelSpec model = read(
+      "{model_type: phi4mm, hidden_size: 3072, intermediate_size: 8192, num_hidden_layers: 32, "
+      "num_attention_heads: 24, num_key_value_heads: 8, vocab_size: 200064, sliding_window: "
+      "262144, tie_word_embeddings: true, max_position_embeddings: 131072, img_processor: null, "
+      "vision_lora: {dp: 0.0, r: 256}, speech_lora: {dp: 0.01, r: 320}, audio_processor: {name: "
+      "cascades, config: {attention_dim: 1024, attention_heads: 16, input_size: 80, kernel_size: "
+      "3, linear_units: 1536, num_blocks: 24, time_reduction: 8, nemo_conv_settings: "
+      "{conv_channels: 1024}, relative_attention_bias_args: {t5_bias_max_distance: 500}}}}");
+  CHECK(count_parameters(model).total == 5'574'460'384);
+  CHECK(!warns(model, "part-not-counted"));
+}
+
+// Llama's width of 4 x 64 would be a guess; GPT-J's feed-forwards, which have no gate, are that
+// wide.
+TEST_CASE("a gated feed-forward of unknown width is refused, one without a gate is four times") {
+  const std::string rest =
+      ", hidden_size: 64, num_hidden_layers: 2, num_attention_heads: 4, vocab_size: 100}";
+  try {
+    read("{model_type: llama" + rest);
+    FAIL("read");
+  } catch (const Error& e) {
+    CHECK(e.key == "intermediate_size");
+  }
+  const ModelSpec gptj = read("{model_type: gptj" + rest);
+  for (const Weight& w : gptj.layers[0].weights)
+    if (w.name == "mlp.up_proj") CHECK(w.rows == 4 * 64);
+}

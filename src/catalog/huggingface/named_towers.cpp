@@ -3,6 +3,13 @@
 #include "catalog/huggingface/towers.h"
 
 namespace kvplan::huggingface {
+
+std::optional<Keys> part(const Keys& around, std::string_view name) {
+  const Node* node = around.find({name});
+  if (!node || node->kind != Node::map) return std::nullopt;
+  return Keys(*node);
+}
+
 namespace {
 
 // openai/clip-vit-large-patch14-336 and timm's vit_large_patch16_siglip_384,
@@ -31,12 +38,6 @@ struct Found {
   std::int64_t elements = 0, width = 0;
 };
 
-// What describes a tower or a projector; its keys bear on nothing else.
-std::optional<Keys> part(const Keys& around, std::string_view name) {
-  const Node* node = around.find({name});
-  if (!node || node->kind != Node::map) return std::nullopt;
-  return Keys(*node);
-}
 Keys required_part(const Keys& around, std::string_view name) {
   if (auto found = part(around, name)) return *found;
   around.refuse({name}, "expected a map of keys");

@@ -4,6 +4,7 @@
 // the publisher's; tests/truth/parameters.yaml holds them against totals of published files.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,10 +68,15 @@ struct Wrapper {
 const Wrapper* find_wrapper(std::string_view model_type);  // projectors.cpp
 std::span<const Wrapper> special_wrappers();               // special_projectors.cpp
 
+// What describes a tower or a projector; its keys bear on nothing else. named_towers.cpp
+std::optional<Keys> part(const Keys& around, std::string_view name);
+
 // Adds audio encoders and their projectors; warns of those it has no shape for. audio.cpp
 void read_audio(Draft&);
 // granite_speech.cpp; true where it is one
 bool read_granite_speech(Draft&);
+// phi4_multimodal.cpp; true where it is one
+bool read_phi4_multimodal(Draft&);
 // Adds towers that a configuration names without their widths; true where it did.
 // named_towers.cpp
 bool read_named_tower(Draft&);

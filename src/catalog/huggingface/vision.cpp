@@ -60,8 +60,10 @@ void add_tower(Draft& d, std::string_view name, std::int64_t elements, bool apar
 }
 
 void read_vision(Draft& d) {
-  read_audio(d);
-  read_image_tower(d);
+  if (!read_phi4_multimodal(d)) {
+    read_audio(d);
+    read_image_tower(d);
+  }
   if (!d.model.vision_apart) return;
   std::int64_t apart = 0;
   for (const Weight& w : d.model.vision) apart = checked_add(apart, w.elements());

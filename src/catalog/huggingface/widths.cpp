@@ -124,6 +124,14 @@ constexpr std::string_view kInner[] = {
     "intermediate_size", "ff_intermediate_size", "block_ff_dim", "n_inner",
     "ffn_dim",           "ffn_hidden_size",      "d_ff",         "decoder_ffn_dim"};
 
+// Where nothing says how wide a feed-forward is, one without a gate is four times as wide as the
+// model; a gated one has a width of its own. Families with layers of their own read theirs.
+bool four_times_is_usual(const Draft& d) {
+  const bool experts_only = d.keys.has({"moe_intermediate_size", "expert_ffn_hidden_size"});
+  return !d.family.gated || d.family.layer || d.family.widths || experts_only ||
+         d.keys.has({"ffn_config"});
+}
+
 }  // namespace
 
 void read_widths(Draft& d) {
@@ -148,7 +156,8 @@ void read_widths(Draft& d) {
   if (inner && inner->kind == Node::list)
     d.inner = k.entry_integer(kInner, 0).value_or(0);  // one a layer: the layer reads its own
   else
-    d.inner = k.integer(kInner).value_or(ratio * d.hidden);
+    d.inner = k.integer(kInner).value_or(four_times_is_usual(d) ? ratio * d.hidden : 0);
+  if (!inner && d.inner == 0) k.required(kInner);
   d.inner /= d.family.inner_divisor;
   const auto vocabulary = k.integer({"vocab_size", "padded_vocab_size"}, 1, kMostVocabulary);
   d.vocabulary = vocabulary ? *vocabulary : d.top.count({"vocab_size"}, kMostVocabulary);
