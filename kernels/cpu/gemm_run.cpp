@@ -82,7 +82,7 @@ class GemmRun : public BestOfRun {
                            [this, &library](int thread) {
                              library.bf16(product<std::uint16_t>(thread, x_.bf16.data()));
                            },
-                           library.tiles ? std::nullopt : std::optional(Arithmetic::bf16_pairs)});
+                           library.tiles ? Arithmetic::bf16_tiles : Arithmetic::bf16_pairs});
     else if (shape_.weights->name == "bf16")
       variants_.push_back({library.name + " on floats",
                            [this, &library](int thread) { multiply_floats(library, thread); },

@@ -127,7 +127,7 @@ const Row* row_for(const Format& format) {
 // do not repay; measured on Xeons with AMX.
 std::int64_t least_rows_in_tiles(const Format& format) {
   if (format.name == "fp8") return 1;
-  return format.name == "bf16" ? 2 : format.name == "fp16" ? 5 : 3;
+  return format.name == "fp16" ? 5 : 3;
 }
 
 }  // namespace

@@ -26,8 +26,7 @@ struct GemmLibrary {
   bool tiles = false;                                              // bf16 is multiplied by AMX
 };
 
-// Whether oneDNN, which says so by number, multiplies bf16 in the tiles of AMX here. The bundled
-// kernels do not: with few rows memory sets the time, and of many a library makes more.
+// Whether oneDNN, which says so by number, multiplies bf16 in the tiles of AMX here.
 bool has_amx(std::uint32_t onednn_isa);
 
 // oneDNN and OpenBLAS, as far as they are installed; opened at the first call.
