@@ -15,9 +15,9 @@ class TilesPass {
         kv_(kv),
         states_(states),
         scores_(blocks, kv),
-        values_(kept_words<struct Values>(kTileTokens / Packs::kTokens * kv.value_width / 16 *
-                                          kTileWords)),
-        weights_(2 * kQueryLanes * kTileTokens) {}
+        values_(kept_words<struct Values>(
+            std::max(kv.value_width, kTileTokens / Packs::kTokens * kNumbers) / 16 * kTileWords)),
+        weights_(kept_words<struct Weights>(count() * kQueryLanes * kTileTokens)) {}
 
   KVPLAN_AMX void run() {
     scores_.pack_queries();
@@ -42,40 +42,46 @@ class TilesPass {
   using Scores = std::conditional_t<std::is_same_v<Stored, pairs::Int8>, ByteScores<kQueries>,
                                     PairScores<Stored, kQueries>>;
 
+  static constexpr std::int64_t kNumbers = 64;  // of values that are packed for all tokens
+
   std::int64_t count() const { return static_cast<std::int64_t>(blocks_.size()); }
 
   KVPLAN_AMX void add(std::int64_t first, std::int64_t tokens) {
     scores_.score(first, tokens);
-    if (count() == 1) return add_to_one(first, tokens);
-    packs_.values(kv_, first, tokens, reinterpret_cast<std::byte*>(values_));
-    std::int64_t b = 0;
-    for (; b + 2 <= count(); b += 2) {
-      weigh_block(first, tokens, b, 0);
-      weigh_block(first, tokens, b + 1, 1);
-      add_values<2>(0, tokens, b);
-    }
-    if (b == count()) return;
-    weigh_block(first, tokens, b, 0);
-    add_values<1>(0, tokens, b);
+    for (std::int64_t b = 0; b < count(); ++b) weigh_block(first, tokens, b);
+    if (count() == 1 && kv_.values != kv_.keys)
+      add_by_tokens(first, tokens);
+    else
+      add_by_numbers(first, tokens);
   }
-  // Values are packed for one block alone: few at a time, which stay in the first-level cache.
-  KVPLAN_AMX void add_to_one(std::int64_t first, std::int64_t tokens) {
-    weigh_block(first, tokens, 0, 0);
+  // What is packed at a time stays in the first-level cache. Values from memory are read in order.
+  KVPLAN_AMX void add_by_tokens(std::int64_t first, std::int64_t tokens) {
     for (std::int64_t t = 0; t < tokens; t += Packs::kTokens) {
-      packs_.values(kv_, first + t, std::min(Packs::kTokens, tokens - t),
+      const std::int64_t some = std::min(Packs::kTokens, tokens - t);
+      packs_.values(kv_, first + t, some, 0, kv_.value_width,
                     reinterpret_cast<std::byte*>(values_));
-      add_values<1>(t, std::min(t + Packs::kTokens, tokens), 0);
+      add_values<1>(t, t + some, 0, kv_.value_width, 0);
+    }
+  }
+  // Values of many queries, or that are the keys, are in a near cache: all tokens meet a sum at
+  // once.
+  KVPLAN_AMX void add_by_numbers(std::int64_t first, std::int64_t tokens) {
+    for (std::int64_t i = 0; i < kv_.value_width; i += kNumbers) {
+      const std::int64_t last = std::min(i + kNumbers, kv_.value_width);
+      packs_.values(kv_, first, tokens, i, last, reinterpret_cast<std::byte*>(values_));
+      std::int64_t b = 0;
+      for (; b + 2 <= count(); b += 2) add_values<2>(0, tokens, i, last, b);
+      if (b < count()) add_values<1>(0, tokens, i, last, b);
     }
   }
 
-  KVPLAN_AMX void weigh_block(std::int64_t first, std::int64_t tokens, std::int64_t block,
-                              int place) {
+  KVPLAN_AMX void weigh_block(std::int64_t first, std::int64_t tokens, std::int64_t block) {
     KvRows kv = kv_;
     if (kv.visible) kv.visible += block * kQueryLanes;
     ScoreRow* scores = scores_.of(block, tokens);
     weigh<vectors::CoarsePowerOfTwo, kQueries>(blocks_[block], kv, first, tokens, 0, scores,
                                                states_[block]);
-    std::uint32_t* weights = weights_.data() + place * kQueryLanes * kTileTokens;
+    std::uint32_t* weights = weights_ + block * kQueryLanes * kTileTokens;
     for (int r = 0; r < kQueries; ++r) {
       if constexpr (Packs::kSums) {
         for (std::int64_t t = 0; t < kTileTokens; t += 16)
@@ -88,15 +94,17 @@ class TilesPass {
     }
   }
 
-  // Of tokens [from, to), which are packed.
+  // Numbers [first, last) of tokens [from, to), which are packed.
   template <int kBlocks>
-  KVPLAN_AMX void add_values(std::int64_t from, std::int64_t to, std::int64_t block) {
+  KVPLAN_AMX void add_values(std::int64_t from, std::int64_t to, std::int64_t first,
+                             std::int64_t last, std::int64_t block) {
     constexpr int kSum = kBlocks == 1 ? 2 : 0, kWeights = kBlocks == 1 ? 5 : 4;
     constexpr std::int64_t kWeightRow = 2 * kTileTokens * 32 / Packs::kTokens;  // bytes
     const std::int64_t out_row = 4 * kv_.value_width;
-    const std::int64_t tile_row = kv_.value_width / 16 * kTileWords;
-    const auto* weights = reinterpret_cast<const std::byte*>(weights_.data());
-    for (std::int64_t i = 0; i < kv_.value_width; i += 32) {
+    const std::int64_t tile_row = (last - first) / 16 * kTileWords;
+    const auto* weights =
+        reinterpret_cast<const std::byte*>(weights_ + block * kQueryLanes * kTileTokens);
+    for (std::int64_t i = first; i < last; i += 32) {
       float* out = states_[block].out.data() + i;
       tiles::load<kSum>(out, out_row);
       tiles::load<kSum + 1>(out + 16, out_row);
@@ -105,7 +113,7 @@ class TilesPass {
         tiles::load<2>(second, out_row);
         tiles::load<3>(second + 16, out_row);
       }
-      const std::uint32_t* values = values_ + i / 16 * kTileWords;
+      const std::uint32_t* values = values_ + (i - first) / 16 * kTileWords;
       for (std::int64_t t = from; t < to; t += Packs::kTokens, values += tile_row) {
         const std::byte* of_tile = weights + t / Packs::kTokens * 64;
         tiles::load<kWeights>(of_tile, kWeightRow);
@@ -133,8 +141,8 @@ class TilesPass {
   std::span<AttentionState> states_;
   Packs packs_;
   Scores scores_;
-  std::uint32_t* values_;         // of kTileTokens
-  Lines<std::uint32_t> weights_;  // [2][16][kTileTokens], bf16 or twice bf16
+  std::uint32_t* values_;   // [tokens][numbers] tiles
+  std::uint32_t* weights_;  // [block][16][kTileTokens], bf16 or twice bf16
 };
 
 template <class Stored, int kQueries>

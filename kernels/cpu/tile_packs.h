@@ -100,33 +100,34 @@ struct TilePacks {
     }
   }
 
-  // [tokens / kTokens][width / 16] tiles of pairs · numbers; beyond `tokens` the last value again.
+  // Numbers [first_number, last_number) as [tokens / kTokens][numbers / 16] tiles of pairs ·
+  // numbers; beyond `tokens` the last value again.
   KVPLAN_DOT void values(const KvRows& kv, std::int64_t first, std::int64_t tokens,
-                         std::byte* to) const {
-    const std::int64_t tile_row = kv.value_width / 16 * tiles::kBytes;
+                         std::int64_t first_number, std::int64_t last_number, std::byte* to) const {
+    const std::int64_t tile_row = (last_number - first_number) / 16 * tiles::kBytes;
     const std::byte* from = kv.values + first * kv.value_stride;
     constexpr std::int64_t kStep = kTokens / 16;  // tokens of a pair
     for (std::int64_t t = 0; t < round_up(tokens, kTokens); t += kStep) {
       const std::byte* value = from + std::min(t, tokens - 1) * kv.value_stride;
-      vectors::fetch_near(value, kStep * kv.value_stride);
+      const std::byte* second = from + std::min(t + kStep - 1, tokens - 1) * kv.value_stride;
+      if (first_number == 0) vectors::fetch_near(value, kStep * kv.value_stride);
       std::byte* row = to + t / kTokens * tile_row + t % kTokens / kStep * tiles::kRowBytes;
-      if constexpr (kSums) {
-        for (std::int64_t i = 0; i < kv.value_width; i += 16, row += tiles::kBytes)
-          _mm512_store_si512(row, stored.sums(value, i));
-      } else if constexpr (kInts) {
-        const std::byte* second = from + std::min(t + 1, tokens - 1) * kv.value_stride;
-        for (std::int64_t i = 0; i < kv.value_width; i += 16, row += tiles::kBytes)
-          _mm512_store_si512(row,
-                             beside(vectors::Int8::load(value, i), vectors::Int8::load(second, i)));
-      } else {
-        const std::byte* second = from + std::min(t + 1, tokens - 1) * kv.value_stride;
-        for (std::int64_t i = 0; i < kv.value_width; i += 32, row += 2 * tiles::kBytes) {
-          const pairs::Words words = stored.two_rows(value, second, i);
-          _mm512_store_si512(row, words.low);
-          _mm512_store_si512(row + tiles::kBytes, words.high);
-        }
+      for (std::int64_t i = first_number; i < last_number; i += 32, row += 2 * tiles::kBytes) {
+        const pairs::Words words = pair(value, second, i);
+        _mm512_store_si512(row, words.low);
+        _mm512_store_si512(row + tiles::kBytes, words.high);
       }
     }
+  }
+  KVPLAN_DOT pairs::Words pair(const std::byte* value, const std::byte* second,
+                               std::int64_t i) const {
+    if constexpr (kSums)
+      return {stored.sums(value, i), stored.sums(value, i + 16)};
+    else if constexpr (kInts)
+      return {beside(vectors::Int8::load(value, i), vectors::Int8::load(second, i)),
+              beside(vectors::Int8::load(value, i + 16), vectors::Int8::load(second, i + 16))};
+    else
+      return stored.two_rows(value, second, i);
   }
 
   // Floats that are bf16 numbers, each pair in a word.
