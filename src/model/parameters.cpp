@@ -94,20 +94,26 @@ std::vector<RoleBytes> weights_by_role(const ModelSpec& model) {
   std::vector<RoleBytes> rows;
   for (const Role role : kOrder) {
     RoleBytes row{role, 0, nullptr, false, Bytes(0)};
-    std::map<std::string_view, std::int64_t> by_format;
+    struct Share {
+      const Format* format = nullptr;
+      std::int64_t parameters = 0;
+    };
+    std::map<std::string_view, Share> by_format;
     for_each_weight(model, false, [&](const Weight& w) {
       if (w.role != role) return;
       row.bytes += stored_bytes(*w.format, w.rows, w.columns) * w.copies;
       add(row.parameters, parameters_of(w));
-      add(by_format[w.format->name], parameters_of(w));
+      Share& share = by_format[w.format->name];
+      share.format = w.format;
+      add(share.parameters, parameters_of(w));
     });
     if (by_format.empty()) continue;
-    const auto most =
-        std::max_element(by_format.begin(), by_format.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    row.format = find_format(most->first);
+    const auto most = std::max_element(
+        by_format.begin(), by_format.end(),
+        [](const auto& a, const auto& b) { return a.second.parameters < b.second.parameters; });
+    row.format = most->second.format;
     row.mixed = std::count_if(by_format.begin(), by_format.end(),
-                              [](const auto& f) { return f.second > 0; }) > 1;
+                              [](const auto& f) { return f.second.parameters > 0; }) > 1;
     rows.push_back(row);
   }
   return rows;

@@ -212,6 +212,7 @@ TEST_CASE("an average width is that of every matrix, and exceptions replace it")
   const ModelSpec model = apply_recipe(catalog().model("llama-3.1-8b"), "4.65bpw");
   CHECK(resident_weights(model).n == doctest::Approx(4'667'967'078).epsilon(1e-6));
   CHECK(format_in(model, 0, "self_attn.q_proj") == "4.650bpw");
+  CHECK(weights_by_role(model).front().format->name == "4.650bpw");
   const ModelSpec copy = apply_recipe(catalog().model("llama-3.1-8b"), "4.65bpw,attention=q8_0");
   CHECK(format_in(copy, 0, "self_attn.q_proj") == "q8_0");
   CHECK(format_in(copy, 0, "mlp.up_proj") == "4.650bpw");
