@@ -140,7 +140,8 @@ void check_family(Draft& d) {
   if (d.model.model_type.find("bert") != std::string::npos)
     throw Error("model_type '" + d.model.model_type + "' is an encoder that kv-plan does not know")
         .of("model_type")
-        .advise("An encoder keeps no cache; of encoders kv-plan knows BERT and RoBERTa.");
+        .advise(
+            "An encoder keeps no cache; of encoders kv-plan knows BERT, RoBERTa and ModernBERT.");
   if (!is_like_llama(d.keys) || has_word(kUnlikeLlama, d.model.model_type))
     throw Error("model_type '" + d.model.model_type +
                 "' is not known to kv-plan, and nothing says that its layers are built as Llama's")

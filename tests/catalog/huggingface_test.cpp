@@ -358,9 +358,9 @@ TEST_CASE("Zamba 2 says the size of its states twice") {
 }
 
 TEST_CASE("a refusal names the model_type first, and says of an encoder that it is one") {
-  const Refusal encoder = refusal(decoder("model_type: modernbert, hidden_activation: gelu"));
+  const Refusal encoder = refusal(decoder("model_type: nomic_bert, hidden_activation: gelu"));
   CHECK(encoder.key == "model_type");
-  CHECK(encoder.text.find("'modernbert' is an encoder") != std::string::npos);
+  CHECK(encoder.text.find("'nomic_bert' is an encoder") != std::string::npos);
   const Refusal unknown = refusal(
       decoder("model_type: somebodys, hidden_act: silu, rms_norm_eps: 1e-5, layer_types: [loop]"));
   CHECK(unknown.key == "layer_types");

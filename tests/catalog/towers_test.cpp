@@ -159,3 +159,37 @@ TEST_CASE("a gated feed-forward of unknown width is refused, one without a gate 
   for (const Weight& w : gptj.layers[0].weights)
     if (w.name == "mlp.up_proj") CHECK(w.rows == 4 * 64);
 }
+
+// deepseek-ai/DeepSeek-OCR: 3,336,106,240 in its published file.
+TEST_CASE("DeepSeek-OCR brings SAM's encoder and CLIP's, one after the other") {
+  const ModelSpec model = read(
+      "{model_type: deepseek_vl_v2, language_config: {architectures: [DeepseekV2ForCausalLM], "
+      "first_k_dense_replace: 1, hidden_size: 1280, intermediate_size: 6848, kv_lora_rank: null, "
+      "max_position_embeddings: 8192, moe_intermediate_size: 896, n_routed_experts: 64, "
+      "n_shared_experts: 2, num_attention_heads: 10, num_experts_per_tok: 6, num_hidden_layers: "
+      "12, num_key_value_heads: 10, q_lora_rank: null, qk_nope_head_dim: 0, qk_rope_head_dim: 0, "
+      "use_mla: false, v_head_dim: 0, vocab_size: 129280}, projector_config: {input_dim: 2048, "
+      "model_type: mlp_projector, n_embed: 1280, projector_type: linear}, vision_config: "
+      "{image_size: 1024, model_name: deeplip_b_l, model_type: vision, width: {clip-l-14-224: "
+      "{heads: 16, image_size: 224, layers: 24, patch_size: 14, width: 1024}, sam_vit_b: "
+      "{downsample_channels: [512, 1024], global_attn_indexes: [2, 5, 8, 11], heads: 12, layers: "
+      "12, width: 768}}}}");
+  CHECK(count_parameters(model).total == 3'336'106'240);
+  CHECK(!warns(model, "vision-not-counted"));
+}
+
+// answerdotai/ModernBERT-base: 149,655,232 in its published file, which fills in words; 149,014,272
+// without the head, as transformers' ModernBertModel.
+TEST_CASE("ModernBERT's head is counted where it fills in words") {
+  const auto total = [](const std::string& kind) {
+    return count_parameters(
+               read("{architectures: [" + kind +
+                    "], model_type: modernbert, hidden_size: 768, intermediate_size: 1152, "
+                    "num_attention_heads: 12, num_hidden_layers: 22, vocab_size: 50368, norm_bias: "
+                    "false, local_attention: 128, global_attn_every_n_layers: 3, decoder_bias: "
+                    "true, max_position_embeddings: 8192}"))
+        .total;
+  };
+  CHECK(total("ModernBertForMaskedLM") == 149'655'232);
+  CHECK(total("ModernBertModel") == 149'014'272);
+}

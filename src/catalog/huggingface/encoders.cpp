@@ -140,4 +140,35 @@ void finish_bert(Draft& d) {
   d.model.tied_head = false;
 }
 
+// ModernBERT (Warner et al. 2024): gated feed-forwards, rotary positions; the first layer's
+// attention takes what the norm of the embeddings puts out.
+void modernbert_layer(Draft& d, std::int64_t i, Layer& layer) {
+  const bool biased = d.keys.flag({"attention_bias"});
+  if (d.keys.flag({"norm_bias"}))
+    d.keys.refuse({"norm_bias"}, "kv-plan knows norms without biases");
+  d.keys.pass_over({"layer_types", "local_attention", "global_attn_every_n_layers", "decoder_bias",
+                    "classifier_bias", "deterministic_flash_attn", "initializer_cutoff_factor"});
+  layer = encoder_layer(d);
+  layer.role = Layer::main;  // no decoder reads what it writes
+  add_projection_set(d, layer.weights, false, biased, biased);
+  add_feed_forward(d, layer.weights, Role::mlp, d.inner, d.hidden);
+  if (i > 0) add_norm(d, layer.weights, "attn_norm", d.hidden);
+  add_norm(d, layer.weights, "mlp_norm", d.hidden);
+}
+
+// A model that fills in words has one more product, a norm and a bias a word.
+void finish_modernbert(Draft& d) {
+  const std::string kind = d.keys.length({"architectures"}) > 0
+                               ? d.keys.entry_text({"architectures"}, 0).value_or("")
+                               : "";
+  d.model.tied_head = false;
+  std::erase_if(d.model.ends, [](const Weight& w) { return w.role == Role::head; });
+  if (!kind.ends_with("ForMaskedLM")) return;
+  Weights& ends = d.model.ends;
+  add_matrix(ends, "head.dense", Role::mlp, d.hidden, d.hidden);
+  add_norm(d, ends, "head.norm", d.hidden);
+  if (d.keys.flag({"decoder_bias"}, true))
+    add_vector(ends, "decoder.bias", Role::head, d.vocabulary);
+}
+
 }  // namespace kvplan::huggingface

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Families, a row each, whose feed-forwards have no gate. Sources: as of families.cpp.
+// Families, a row each, whose feed-forwards mostly have no gate. Sources: as of families.cpp.
 #include "catalog/huggingface/special.h"
 
 namespace kvplan::huggingface {
@@ -71,7 +71,12 @@ constexpr Family kPlain[] = {
      .extra_positions = 0,
      .layer = bert_layer,
      .finish = finish_bert},
-    {.types = "roberta xlm-roberta",
+    {.types = "modernbert",
+     .norm = kNoBias,
+     .embedding_norm = true,
+     .layer = modernbert_layer,
+     .finish = finish_modernbert},
+    {.types = "roberta xlm-roberta camembert",
      .norm = kLayerNorm,
      .gated = false,
      .mlp_bias = true,

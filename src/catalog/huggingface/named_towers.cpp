@@ -165,8 +165,8 @@ bool read_gemma3n(Draft& d) {
 }  // namespace
 
 bool read_named_tower(Draft& d) {
-  return read_phi3_vision(d) || read_llava_original(d) || read_deepseek_vl2(d) || read_janus(d) ||
-         read_gemma3n(d);
+  return read_deepseek_ocr(d) || read_phi3_vision(d) || read_llava_original(d) ||
+         read_deepseek_vl2(d) || read_janus(d) || read_gemma3n(d);
 }
 
 }  // namespace kvplan::huggingface

@@ -34,6 +34,8 @@ void whisper_layer(Draft&, std::int64_t i, Layer&);
 void finish_whisper(Draft&);
 void bert_layer(Draft&, std::int64_t i, Layer&);
 void finish_bert(Draft&);
+void modernbert_layer(Draft&, std::int64_t i, Layer&);
+void finish_modernbert(Draft&);
 // seq2seq.cpp: BART's kin and T5Gemma
 void bart_layer(Draft&, std::int64_t i, Layer&);
 void finish_bart(Draft&);

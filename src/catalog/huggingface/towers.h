@@ -75,6 +75,8 @@ std::optional<Keys> part(const Keys& around, std::string_view name);
 void read_audio(Draft&);
 // granite_speech.cpp; true where it is one
 bool read_granite_speech(Draft&);
+// deepseek_ocr.cpp; true where it is one
+bool read_deepseek_ocr(Draft&);
 // phi4_multimodal.cpp; true where it is one
 bool read_phi4_multimodal(Draft&);
 // Adds towers that a configuration names without their widths; true where it did.
