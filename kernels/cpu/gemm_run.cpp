@@ -68,7 +68,8 @@ class GemmRun : public BestOfRun {
   void multiply(int thread) {
     const Slice rows = rows_of(thread);
     kernel_.run({place_.of(thread), scales_of(thread, rows.last - rows.first),
-                 rows.last - rows.first, &x_, y_.data() + rows.first * x_.padded});
+                 rows.last - rows.first, &x_, y_.data() + rows.first * x_.padded,
+                 context_.isa >= Isa::amx});
   }
 
   void add(const GemmLibrary& library) {

@@ -82,6 +82,7 @@ struct GemvRows {
   std::int64_t rows = 0;
   const Activations* x = nullptr;
   float* y = nullptr;  // [rows][padded]
+  bool near = false;   // cores follow streams of memory by themselves: see vectors::kNear
 };
 
 using GemvKernel = void (*)(const GemvRows&);

@@ -49,6 +49,7 @@ struct FloatBlock {
   // With one row of x one stream of memory is faster than four.
   static constexpr int kTogether = kM == kTileRows ? 3 : kM == 1 ? 1 : 4;
   static constexpr std::int64_t kInputBytes = sizeof(float);
+  static constexpr bool kNear = true;
   static std::int64_t row_bytes(std::int64_t k) { return k / kGemvBlock * Weights::kBlockBytes; }
   using Sums = GemvSums<kM, kRows>;
 

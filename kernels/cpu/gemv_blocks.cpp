@@ -105,6 +105,7 @@ template <class Blocks, int kM, int kRows>
 struct ByteTile {
   static constexpr int kTogether = 1;  // what x costs to load is little beside taking W apart
   static constexpr std::int64_t kInputBytes = 1;
+  static constexpr bool kNear = true;
   static std::int64_t row_bytes(std::int64_t k) { return k / kNumbers * Blocks::kBytes; }
   using Sums = GemvSums<kM, kRows, 1>;
 

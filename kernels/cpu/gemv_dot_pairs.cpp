@@ -13,6 +13,7 @@ struct PairBlock {
   // With one row of x and bytes, one stream of memory is faster than four.
   static constexpr int kTogether = kM == kTileRows ? 3 : kM == 1 && Weights::kBytes == 1 ? 1 : 4;
   static constexpr std::int64_t kInputBytes = 2;
+  static constexpr bool kNear = false;
   static std::int64_t row_bytes(std::int64_t k) { return k * Weights::kBytes; }
   using Sums = GemvSums<kM, kRows>;
 

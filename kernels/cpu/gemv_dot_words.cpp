@@ -12,6 +12,7 @@ struct Int8Block {
   // With one row of x one stream of memory is faster than four.
   static constexpr int kTogether = kM == kTileRows ? 2 : kM == 1 ? 1 : 4;
   static constexpr std::int64_t kInputBytes = sizeof(std::int16_t);
+  static constexpr bool kNear = false;
   static std::int64_t row_bytes(std::int64_t k) { return k; }
   using Sums = GemvSums<kM, kRows, 1>;
 
@@ -74,6 +75,7 @@ template <int kM, int kRows>
 struct Int4Block {
   static constexpr int kTogether = kM == 1 ? 4 : 2;
   static constexpr std::int64_t kInputBytes = sizeof(std::int16_t);
+  static constexpr bool kNear = false;
   static std::int64_t row_bytes(std::int64_t k) { return k / 2; }
   using Sums = GemvSums<kM, kRows, 1>;
 

@@ -75,17 +75,19 @@ struct GemvSums {
 };
 
 // Block<kM, kRows>::add(task, tile, kept) adds a tile to sums that begin at the first column.
+// kNear: with one row of x it reads faster where memory is asked just ahead, on cores that follow
+// streams.
 template <template <int, int> class Block, int kM, int kRows>
 void add_group(const GemvRows& task, std::int64_t first, std::int64_t last, std::int64_t piece) {
   const Activations& x = *task.x;
   typename GemvSums<kM, kRows>::Kept kept[kGroupRows / kRows];
   const std::int64_t bytes = (last - first) * Block<kM, kRows>::row_bytes(x.k);
+  const bool near = task.near && Block<kM, kRows>::kNear && kM == 1;
+  const std::int64_t ahead = near ? vectors::kNear : std::max(bytes, vectors::kLeastAhead);
   for (std::int64_t m0 = 0; m0 < x.padded; m0 += kM)
     for (std::int64_t k = 0; k < x.k; k += piece)
       for (std::int64_t row = first; row < last; row += kRows)
-        Block<kM, kRows>::add(task,
-                              {row, m0, k, std::min(x.k, k + piece),
-                               m0 == 0 ? std::max(bytes, vectors::kLeastAhead) : 0},
+        Block<kM, kRows>::add(task, {row, m0, k, std::min(x.k, k + piece), m0 == 0 ? ahead : 0},
                               kept[(row - first) / kRows]);
 }
 
