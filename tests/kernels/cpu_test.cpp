@@ -156,6 +156,18 @@ TEST_CASE("decode attention agrees with the reference for every group, width and
   }
 }
 
+// Scores that err by 2^-15 of the query's largest number are seen beside weights in bf16.
+TEST_CASE("scores of int8 keys err less than weights do by their rounding") {
+  const Format& format = format_named("int8-head");
+  std::vector<Problem> problems;
+  for (const std::int64_t batch : {1, 4})
+    for (const std::int64_t width : {64, 128})
+      for (const std::int64_t context : {128, 512, 2048})
+        problems.push_back(
+            DecodeAttentionShape{batch, 32, 8, width, width, context, &format, &format});
+  check_on_all(problems, "int8-head");
+}
+
 TEST_CASE("latent decode agrees with the reference") {
   const Format& bf16 = format_named("bf16");
   check_on_all({LatentDecodeShape{1, 16, 512, 64, 150, &bf16, &bf16},
