@@ -189,8 +189,7 @@ TypedModel typed_model(std::string_view typed) {
 }
 
 bool is_gguf_recipe(std::string_view weights) {
-  const bool is_average = !weights.empty() && weights[0] >= '0' && weights[0] <= '9';
-  return is_average || weights == "mxfp4_moe" ||
+  return is_by_size(weights) || weights == "mxfp4_moe" ||
          opens_file_type(weights.substr(0, weights.find('_')));
 }
 

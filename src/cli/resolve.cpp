@@ -115,8 +115,7 @@ void choose_layout(const Request& request, Resolved& r, std::optional<std::int64
 
 // "19.8GB", what a file takes on disk, is the average width that gives as much.
 std::string recipe_of(const std::string& typed, Resolved& r) {
-  const bool begins_as_size = !typed.empty() && typed[0] >= '0' && typed[0] <= '9';
-  if (!begins_as_size || typed.find("bpw") != typed.npos) return typed;
+  if (!is_by_size(typed) || typed.find("bpw") != typed.npos) return typed;
   try {
     const std::string recipe = average_recipe(r.as_read, size_of(typed));
     note(r, "--weights", recipe, Basis::assumed, "the average of a file of " + typed);

@@ -5,6 +5,7 @@
 
 #include "catalog/model_name.h"
 #include "catalog/model_path.h"
+#include "model/average.h"
 
 namespace kvplan {
 namespace {
@@ -20,8 +21,7 @@ std::string id_of(const Catalog& catalog, const std::string& name) {
 
 // "-q4_k_m.gguf"; a mix that is known by its size or average has no name of its own.
 std::string ending(const std::string& weights) {
-  const bool is_average = weights[0] >= '0' && weights[0] <= '9';
-  return (is_average ? "" : "-" + weights.substr(0, weights.find(','))) + ".gguf";
+  return (is_by_size(weights) ? "" : "-" + weights.substr(0, weights.find(','))) + ".gguf";
 }
 
 // The file that a name of a repository or a tag stands for.

@@ -2,6 +2,7 @@
 #include "model/average.h"
 
 #include <charconv>
+#include <cmath>
 
 #include "model/spec.h"
 
@@ -42,7 +43,7 @@ std::shared_ptr<const OwnFormat> average_format(std::string_view recipe) {
   if (failure != std::errc() || end != digits.data() + digits.size()) return nullptr;
   if (!(bits * 1000 >= kLeast && bits * 1000 <= kMost)) return nullptr;
   auto own = std::make_shared<OwnFormat>();
-  const auto millibits = static_cast<std::int32_t>(bits * 1000 + 0.5);
+  const auto millibits = static_cast<std::int32_t>(std::lround(bits * 1000));
   own->name = name_of(millibits);
   own->format.name = own->name;
   own->format.precision = Precision::int8;  // as blocks of GGUF, of which most such mixes are

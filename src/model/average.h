@@ -18,6 +18,11 @@ struct OwnFormat {
   Format format;  // its name is `name`
 };
 
+// Whether a recipe is a size or an average width: no other begins with a digit.
+constexpr bool is_by_size(std::string_view recipe) {
+  return !recipe.empty() && recipe[0] >= '0' && recipe[0] <= '9';
+}
+
 // "4.65bpw", from 1 to 16 bits, to a thousandth; nullptr for any other text.
 std::shared_ptr<const OwnFormat> average_format(std::string_view recipe);
 
